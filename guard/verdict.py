@@ -1,0 +1,131 @@
+"""What the guard says: verdicts, what was measured, and where. The only guard module that agents may import."""
+
+from enum import StrEnum
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from tasks.trace import Status
+from tasks.value import Value, digest_of
+
+
+class ReasonCode(StrEnum):
+    """The closed list of what a candidate can be rejected for."""
+
+    PATH = "path"
+    """A source file has a reserved name, shadows a module, or is binary; a forbidden compiler flag."""
+    BUILD = "build"
+    IMPORT = "import"
+    RUNTIME = "runtime"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    INTERFACE = "interface"
+    """Wrong number, type, shape, dtype or device of outputs, or outputs that are not plain tensors."""
+    NUMERICAL = "numerical"
+    UNWRITTEN = "unwritten"
+    """Part of an output still held the poison that was put there before the call."""
+    MUTATION = "mutation"
+    """An input no longer holds what was written into it."""
+    PRECISION = "precision"
+    """Less accurate than the precision policy allows, though within the official tolerance."""
+    TAMPER = "tamper"
+    """A module, a timer, a mode or a global setting was changed and left so."""
+    PROTOCOL = "protocol"
+    """The worker died, spoke out of turn, or said something that is no reply."""
+    LATE_WORK = "late-work"
+    """Processes, threads or streams still at work after the reply."""
+    TIMING = "timing"
+    """No kernel activity, a changing set of kernels, a replayed result, or faster than physics allows."""
+
+
+PrecisionPolicy = Literal["strict", "reference", "tolerance"]
+TimerName = Literal["cupti", "cuda-events", "wall"]
+
+
+class Reason(Value):
+    code: ReasonCode
+    message: str
+    workload: str | None = None
+    """uuid of the workload it showed on."""
+
+
+class Measurement(Value):
+    """Raw times of one workload in one process, in the order taken; kept for ever."""
+
+    workload: str
+    process: int
+    timer: TimerName
+    kind: Literal["measured", "official"]
+    """`measured`: fresh values every call, every output checked. `official`: the evaluator's own loop."""
+    times_ms: tuple[float, ...]
+
+
+class Environment(Value):
+    """Where it was judged. Two results are compared only when these agree."""
+
+    device: str
+    """`cpu` with its model name, or the GPU's product name."""
+    kind: Literal["cpu", "cuda"]
+    uuid: str | None = None
+    driver: str | None = None
+    libraries: dict[str, str] = {}
+    clocks: dict[str, float] = {}
+    """MHz, before, during and after, as NVML or the SM counters gave them."""
+    throttle_reasons: tuple[str, ...] = ()
+    temperature_c: float | None = None
+    other_processes: int = 0
+    """Other compute processes seen on the GPU."""
+    isolation: str = "subprocess"
+    """Level reached, such as `memfd+netns+landlock+seccomp`."""
+
+
+class WorkloadVerdict(Value):
+    uuid: str
+    axes: dict[str, int]
+    status: Status
+    """As the official evaluator would say (`official_status`)."""
+    accepted: bool
+    max_absolute_error: float | None = None
+    max_relative_error: float | None = None
+    has_nan: bool = False
+    has_inf: bool = False
+    matched_ratio: float | None = None
+    """Smallest share of elements within tolerance over all checked calls."""
+    latency_ms: float | None = None
+    """Official median over the timed calls of all processes; none when it was not timed."""
+    timer: TimerName | None = None
+    synthetic: bool = False
+    note: str = ""
+
+
+class Verdict(Value):
+    """Accepted, or rejected with one reason. The official rounds give each workload's `status`; the guard's
+    own calls, every one on fresh values and checked, give `status` here."""
+
+    task: str
+    task_digest: str
+    candidate_digest: str
+    status: Literal["accepted", "rejected"]
+    reason: Reason | None = None
+    workloads: tuple[WorkloadVerdict, ...]
+    measurements: tuple[Measurement, ...] = ()
+    environment: Environment
+    protocol: str
+    protocol_digest: str
+    precision: PrecisionPolicy = "tolerance"
+    marks: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """Remarks that do not decide, such as `FRAGILE`, `HOST_BOUND`, `NO_ACCESS_TO_COUNTERS`."""
+    advice: tuple[str, ...] = ()
+    """What static reading noticed, with line numbers; never a reason to reject."""
+    log: str = ""
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.model_dump(mode="json"))
+
+    @model_validator(mode="after")
+    def _a_rejection_has_a_reason(self) -> Self:
+        if (self.status == "rejected") != (self.reason is not None):
+            raise ValueError("a verdict has a reason exactly when it rejects")
+        return self

@@ -1,0 +1,1 @@
+"""What it is worth: scores, snapshots, and whether they still hold."""

@@ -1,0 +1,1 @@
+"""The whole line, from a name to a submission; the only package that knows all others."""

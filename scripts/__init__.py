@@ -1,0 +1,1 @@
+"""Thin front doors and makers of committed data."""

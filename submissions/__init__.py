@@ -1,0 +1,1 @@
+"""What is handed in: packaged, written and verified from its bytes."""

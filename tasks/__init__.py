@@ -1,0 +1,1 @@
+"""What is asked, and what an answer looks like."""

@@ -1,0 +1,1 @@
+"""Tests, by package; fakes in a folder that mirrors the seams."""
