@@ -1,12 +1,14 @@
 """The official definition file: what a problem computes, as SOL-ExecBench and FlashInfer-Bench write it."""
 
 import ast
+import warnings
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from tasks.errors import FieldFault
 from tasks.expression import evaluate
 from tasks.value import OfficialModel, digest_of
 
@@ -92,15 +94,14 @@ class Definition(OfficialModel):
         return tuple(name for name, axis in self.axes.items() if isinstance(axis, AxisVar))
 
     def resolve_axes(self, values: Mapping[str, int]) -> dict[str, int]:
-        """Every axis by name: constants, the given `values`, then expressions in file order.
+        """Axes by name: constants, then the given `values`, then expressions in file order.
 
-        `ValueError` names the axis that has no value.
+        A variable axis without a value is left out: some serve only the input generator. `ValueError` says
+        which expression has no integer value.
         """
         axes = {name: axis.value for name, axis in self.axes.items() if isinstance(axis, AxisConst)}
         axes.update(values)
         for name, axis in self.axes.items():
-            if isinstance(axis, AxisVar) and name not in axes:
-                raise ValueError(f"axis {name!r} has no value")
             if isinstance(axis, AxisExpr):
                 axes[name] = evaluate(axis.expression, axes)
         return axes
@@ -116,9 +117,7 @@ class Definition(OfficialModel):
     ) -> dict[str, Shape | None]:
         axes = self.resolve_axes(values)
         return {
-            name: None
-            if spec.shape is None
-            else tuple(int(a) if a.isdigit() else axes[a] for a in spec.shape)
+            name: None if spec.shape is None else tuple(_length(axis, axes) for axis in spec.shape)
             for name, spec in tensors.items()
         }
 
@@ -126,22 +125,26 @@ class Definition(OfficialModel):
     def _reference_defines_run(self) -> Self:
         run = _top_level_function(self.reference, "run")
         if run is None:
-            raise ValueError("reference must define a top-level function 'run'")
+            raise FieldFault("reference", "defines no top-level function `run`", "add `def run(...)`")
         parameters = [a.arg for a in (*run.args.posonlyargs, *run.args.args)]
         if parameters != list(self.inputs):
-            raise ValueError(
-                f"run takes {parameters} but inputs are {list(self.inputs)}: names and order must match"
+            raise FieldFault(
+                "reference",
+                f"`run` takes {parameters} but the inputs are {list(self.inputs)}",
+                "give both the same names in the same order",
             )
         return self
 
     @model_validator(mode="after")
     def _custom_entry_point_exists(self) -> Self:
         name = self.custom_inputs_entrypoint
-        if name is None:
-            return self
-        if not name.isidentifier() or _top_level_function(self.reference, name) is None:
-            raise ValueError(
-                f"custom_inputs_entrypoint {name!r} is not a top-level function of the reference"
+        if name is not None and (
+            not name.isidentifier() or _top_level_function(self.reference, name) is None
+        ):
+            raise FieldFault(
+                "custom_inputs_entrypoint",
+                f"{name!r} is not a top-level function of the reference",
+                "define it there or remove the key",
             )
         return self
 
@@ -149,23 +152,36 @@ class Definition(OfficialModel):
     def _names_do_not_collide(self) -> Self:
         for name in self.inputs:
             if name in self.axes:
-                raise ValueError(f"input {name!r} is also an axis")
+                raise FieldFault(f"inputs.{name}", "is also the name of an axis", "rename one of them")
             if name in self.outputs:
-                raise ValueError(f"{name!r} is both an input and an output")
+                raise FieldFault(f"outputs.{name}", "is also the name of an input", "rename one of them")
         return self
 
     @model_validator(mode="after")
     def _shapes_name_defined_axes(self) -> Self:
-        for name, spec in (*self.inputs.items(), *self.outputs.items()):
-            for axis in spec.shape or ():
-                if not axis.isdigit() and axis not in self.axes:
-                    raise ValueError(f"{name!r} has the undefined axis {axis!r}")
+        for part, tensors in (("inputs", self.inputs), ("outputs", self.outputs)):
+            for name, spec in tensors.items():
+                for axis in spec.shape or ():
+                    if not axis.isdigit() and axis not in self.axes:
+                        raise FieldFault(
+                            f"{part}.{name}.shape", f"axis {axis!r} is not defined", "add it to `axes`"
+                        )
         return self
+
+
+def _length(axis: str, axes: Mapping[str, int]) -> int:
+    if axis.isdigit():
+        return int(axis)
+    if axis not in axes:
+        raise ValueError(f"axis {axis!r} has no value")
+    return axes[axis]
 
 
 def _top_level_function(source: str, name: str) -> ast.FunctionDef | None:
     try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
-        raise ValueError(f"reference is not valid Python: {error}") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape such as "\\d" is no fault of the definition
+            module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise FieldFault("reference", f"is not valid Python ({error})", "correct the code") from error
     return next((n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == name), None)

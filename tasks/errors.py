@@ -16,3 +16,11 @@ class TaskError(Exception):
         where = " ".join(str(part) for part in (file, field and f"`{field}`") if part)
         sentence = f"{where}: {problem}" if where else problem
         super().__init__(f"{sentence}; {mend}" if mend else sentence)
+
+
+class FieldFault(ValueError):
+    """Raised inside a model's own check; `tasks.validation` turns it into a `TaskError` with the file's name."""
+
+    def __init__(self, field: str, problem: str, mend: str) -> None:
+        self.field, self.problem, self.mend = field, problem, mend
+        super().__init__(f"{field}: {problem}; {mend}")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from tasks.definition import NonEmpty
+from tasks.errors import FieldFault
 from tasks.value import OfficialModel
 
 
@@ -43,7 +44,9 @@ class SourceFile(OfficialModel):
     def _stays_inside(self) -> Self:
         path = PurePosixPath(self.path)
         if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"source path {self.path!r} leaves the solution's folder")
+            raise FieldFault(
+                "path", f"{self.path!r} leaves the solution's folder", "use a relative path without `..`"
+            )
         return self
 
 
@@ -81,15 +84,20 @@ class BuildSpec(OfficialModel):
     @model_validator(mode="after")
     def _entry_point_fits_the_languages(self) -> Self:
         if self.entry_point.count("::") != 1:
-            raise ValueError(f"entry_point {self.entry_point!r} is not of the form file::function")
-        cpp = [language for language in self.languages if language.is_cpp]
-        python = [language for language in self.languages if not language.is_cpp]
+            raise FieldFault(
+                "entry_point", f"{self.entry_point!r} is not `file::function`", "write it like `main.py::run`"
+            )
+        cpp = [str(language) for language in self.languages if language.is_cpp]
+        python = [str(language) for language in self.languages if not language.is_cpp]
         if cpp and python:
-            raise ValueError(f"languages mix C++ ({cpp}) and Python ({python})")
+            raise FieldFault("languages", f"mix C++ {cpp} and Python {python}", "keep one of the two kinds")
         suffix = PurePosixPath(self.entry_file).suffix
         if (cpp and suffix not in _CPP_SUFFIXES) or (python and suffix != ".py"):
-            raise ValueError(
-                f"entry_point {self.entry_file!r} does not fit the languages {list(self.languages)}"
+            wanted = "a C++ or CUDA file" if cpp else "a .py file"
+            raise FieldFault(
+                "entry_point",
+                f"{self.entry_file!r} does not fit the languages {cpp or python}",
+                f"name {wanted} or change the languages",
             )
         return self
 
@@ -109,7 +117,11 @@ class Solution(OfficialModel):
         paths = [source.path for source in self.sources]
         doubled = sorted({path for path in paths if paths.count(path) > 1})
         if doubled:
-            raise ValueError(f"source paths {doubled} occur twice")
+            raise FieldFault("sources", f"the paths {doubled} occur twice", "give each file its own path")
         if self.spec.entry_file not in paths:
-            raise ValueError(f"entry_point file {self.spec.entry_file!r} is not among the sources {paths}")
+            raise FieldFault(
+                "spec.entry_point",
+                f"file {self.spec.entry_file!r} is not among the sources {paths}",
+                "add the file, or name one that is there",
+            )
         return self

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from tasks.definition import NonEmpty
+from tasks.errors import FieldFault
 from tasks.value import OfficialModel
 from tasks.workload import Workload
 
@@ -62,7 +63,11 @@ class Evaluation(OfficialModel):
             Status.INCORRECT_NUMERICAL: (True, False),
         }.get(self.status, (False, False))
         if (self.correctness is not None, self.performance is not None) != wanted:
-            raise ValueError(f"status {self.status}: correctness and performance must be present as {wanted}")
+            raise FieldFault(
+                "status",
+                f"{self.status} does not fit the figures given",
+                "PASSED has correctness and performance, INCORRECT_NUMERICAL correctness only, others neither",
+            )
         return self
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from tasks.definition import NonEmpty
+from tasks.errors import FieldFault
 from tasks.value import OfficialModel
 
 
@@ -29,7 +30,7 @@ class CustomInput(OfficialModel):
     type: Literal["custom"] = "custom"
 
 
-InputSource = RandomInput | ScalarInput | SafetensorsInput | CustomInput
+InputSource = RandomInput | SafetensorsInput | ScalarInput | CustomInput
 
 
 class Tolerance(OfficialModel):
@@ -56,5 +57,7 @@ class Workload(OfficialModel):
     def _custom_is_all_or_nothing(self) -> Self:
         custom = [name for name, source in self.inputs.items() if isinstance(source, CustomInput)]
         if custom and len(custom) != len(self.inputs):
-            raise ValueError(f"inputs {custom} are custom and the others are not: all or none")
+            raise FieldFault(
+                "inputs", f"{custom} are custom and the others are not", "make all inputs custom, or none"
+            )
         return self
