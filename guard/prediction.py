@@ -1,0 +1,159 @@
+"""A roofline estimate of how long launches take: arithmetic on counts, for ranking where no GPU is at hand.
+
+A kernel takes `floor + max(memory, compute)`, a chain of n kernels (n - 1) gaps more:
+
+    memory  = max(bytes / (bandwidth x share x flying), L2 bytes / L2 bandwidth)
+    compute = sum over formats of flops / (peak x share x balance) + vector operations / (fp32 peak x share)
+
+`share` is the efficiency of that kind of kernel (tasks/hardware/*.yaml, with its source). `balance` is how
+evenly blocks or output tiles fall on the SMs, n / (SMs x ceil(n / SMs)). `flying` is Little's law: the bytes
+that the resident blocks of an SM have under way, over what latency x bandwidth asks for, at most 1. Both times
+grow by the factor `1 + spilled bytes a thread / 256`: 64 spilled registers halve the speed. The two constants
+below are assumptions, not measurements; ranking is all that they serve.
+"""
+
+from math import ceil
+from typing import Literal
+
+from guard.compile_report import BoundBy, WorkloadPrediction
+from tasks.gpu import Arithmetic, Efficiencies, Gpu
+from tasks.value import Value
+
+LATENCY_MS = 0.8e-3
+"""From a load to its value under load."""
+HALF_SPEED_SPILL = 256
+"""Spilled bytes a thread that halve the speed."""
+
+Kind = Literal["copy", "rows", "fused", "gather", "gemm", "attention", "written_gemm"]
+
+
+class Blocks(Value):
+    """How a hand-written kernel fills the machine."""
+
+    blocks: int
+    warps: int
+    """A block."""
+    registers: int
+    """A thread."""
+    shared_bytes: int
+    """A block."""
+    spill_bytes: int = 0
+    """A thread."""
+    in_flight_bytes: int = 0
+    """Loads that a block issues before it waits; 0 where it is not known."""
+    l2_bytes: int = 0
+    """What all blocks load together, the same bytes as often as they are asked for."""
+
+
+class Launch(Value):
+    """One operation: what it moves to and from device memory and what it computes."""
+
+    name: str
+    kind: Kind
+    bytes: int
+    flops: dict[Arithmetic, int] = {}
+    """On the matrix units."""
+    vector_operations: int = 0
+    kernels: int = 1
+    """How many kernels the library launches for it."""
+    matrix: tuple[int, int, int, int] | None = None
+    """batch, m, n, k of a library's matrix product."""
+    blocks: Blocks | None = None
+
+
+def predict_workload(uuid: str, launches: tuple[Launch, ...], gpu: Gpu) -> WorkloadPrediction:
+    """The sum over `launches`; bound by whichever of memory, compute and launching takes most of it."""
+    spent: dict[BoundBy, float] = {"memory": 0.0, "compute": 0.0, "launch": 0.0}
+    for launch in launches:
+        memory, compute = memory_ms(launch, gpu), compute_ms(launch, gpu)
+        spent["memory" if memory >= compute else "compute"] += max(memory, compute)
+    kernels = sum(launch.kernels for launch in launches)
+    spent["launch"] = (kernels * gpu.kernel_floor_us + max(kernels - 1, 0) * gpu.kernel_gap_us) / 1e3
+    return WorkloadPrediction(
+        uuid=uuid,
+        predicted_ms=sum(spent.values()),
+        bound_by=max(spent, key=lambda bound: spent[bound]),
+        bytes=sum(launch.bytes for launch in launches),
+        flops=sum(sum(launch.flops.values()) for launch in launches),
+        launches=kernels,
+    )
+
+
+def memory_ms(launch: Launch, gpu: Gpu) -> float:
+    """Milliseconds that its traffic alone takes."""
+    share = memory_share(launch.kind, gpu.efficiencies)
+    if launch.blocks is None:
+        return launch.bytes / (gpu.bandwidth * share)
+    from_memory = launch.bytes / (gpu.bandwidth * share * flying(launch.blocks, gpu))
+    from_cache = launch.blocks.l2_bytes / gpu.l2_bandwidth
+    return max(from_memory, from_cache) * slowdown_by_spills(launch.blocks)
+
+
+def compute_ms(launch: Launch, gpu: Gpu) -> float:
+    """Milliseconds that its arithmetic alone takes."""
+    shares = gpu.efficiencies
+    balance = _balance_of(launch, gpu)
+    matrix = sum(
+        operations / (gpu.peak(arithmetic) * _compute_share(launch.kind, arithmetic, shares) * balance)
+        for arithmetic, operations in launch.flops.items()
+    )
+    vector = launch.vector_operations / (gpu.peak("fp32") * shares.vector.fraction * balance)
+    spills = slowdown_by_spills(launch.blocks) if launch.blocks else 1.0
+    return (matrix + vector) * spills
+
+
+def memory_share(kind: Kind, shares: Efficiencies) -> float:
+    """What this kind of kernel reaches of the bandwidth; matrix kernels stream as copies do."""
+    by_kind = {"rows": shares.rows, "fused": shares.fused, "gather": shares.gather}
+    return by_kind.get(kind, shares.copy_kernels).fraction
+
+
+def resident_blocks(blocks: Blocks, gpu: Gpu) -> int:
+    """Blocks that one SM holds at once by threads, registers and shared memory; 0 when not even one fits."""
+    threads = 32 * blocks.warps
+    registers = max(ceil(blocks.registers / 8) * 8 * threads, 1)
+    shared = blocks.shared_bytes + 1024  # every block pays 1 KiB to the system
+    return min(
+        gpu.blocks_per_sm,
+        gpu.threads_per_sm // threads,
+        gpu.registers_per_sm // registers,
+        gpu.shared_kib_per_sm * 1024 // shared,
+    )
+
+
+def flying(blocks: Blocks, gpu: Gpu) -> float:
+    """The share of the bandwidth that the loads under way can draw, in (0, 1]."""
+    filled = min(1.0, blocks.blocks / gpu.sms)
+    if not blocks.in_flight_bytes:
+        return filled
+    resident = min(max(resident_blocks(blocks, gpu), 1), ceil(blocks.blocks / gpu.sms))
+    wanted = gpu.bandwidth * LATENCY_MS / gpu.sms
+    return filled * min(1.0, resident * blocks.in_flight_bytes / wanted)
+
+
+def balance(parts: float, gpu: Gpu) -> float:
+    """How evenly `parts` equal pieces of work fall on the SMs, in (0, 1]."""
+    return parts / (gpu.sms * ceil(parts / gpu.sms)) if parts > 0 else 1.0
+
+
+def slowdown_by_spills(blocks: Blocks) -> float:
+    return 1.0 + blocks.spill_bytes / HALF_SPEED_SPILL
+
+
+def _balance_of(launch: Launch, gpu: Gpu) -> float:
+    if launch.blocks is not None:
+        return balance(launch.blocks.blocks, gpu)
+    if launch.matrix is None:
+        return 1.0
+    batch, m, n, k = launch.matrix
+    tiles = batch * ceil(m / 128) * ceil(n / 128)
+    if tiles < gpu.sms:  # libraries cut a long k into pieces when the output has few tiles
+        tiles = min(gpu.sms, tiles * max(1, k // 1024))
+    return balance(tiles, gpu)
+
+
+def _compute_share(kind: Kind, arithmetic: Arithmetic, shares: Efficiencies) -> float:
+    gemm = shares.gemm.get(arithmetic, shares.gemm["bf16"]).fraction
+    if kind == "attention":
+        return shares.attention.fraction
+    return gemm * shares.written_gemm.fraction if kind == "written_gemm" else gemm
