@@ -1,0 +1,29 @@
+"""The command line's table of contents; each command says in its file what it does."""
+
+import click
+
+from pipeline.commands import doctor, download, evaluate, search, submit, tasks
+from pipeline.failure import Program
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="kernelarc", message="%(prog)s %(version)s")
+def main() -> None:
+    """From a GPU-kernel problem to a leaderboard-ready submission.
+
+    \b
+    Exit codes: 0 good, 1 judged and not good (or not holding), 2 bad input,
+    3 the guard or the machine broke (nobody's candidate is to blame), 130 stopped by you.
+    """
+
+
+main.add_command(tasks.tasks)
+main.add_command(tasks.show)
+main.add_command(tasks.lint)
+main.add_command(evaluate.evaluate)
+main.add_command(search.search)
+main.add_command(search.resume)
+main.add_command(submit.submit)
+main.add_command(submit.verify)
+main.add_command(doctor.doctor)
+main.add_command(download.data)

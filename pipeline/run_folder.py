@@ -1,0 +1,155 @@
+"""The folder of one run: its journal, its candidates and what was said of each, all named by digest."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+from pydantic import ValidationError
+
+from guard.protocol import Protocol
+from guard.verdict import Verdict
+from pipeline.journal import Event, Journal
+from pipeline.settings import Settings
+from tasks.candidate import Candidate
+from tasks.errors import TaskError
+from tasks.value import Value
+
+JOURNAL = "journal.jsonl"
+T = TypeVar("T", bound=Value)
+
+
+class Header(Value):
+    """What a run must find again to go on: the same task, agents, seed, device and settings."""
+
+    version: Literal[1] = 1
+    command: Literal["search", "submit"]
+    task: str
+    task_digest: str
+    """Of the task as it was judged: shrunk, where it had to be."""
+    device: Literal["cpu", "cuda"]
+    agents: tuple[str, ...]
+    budget: int
+    settings: Settings
+
+
+class Outcome(Value):
+    """What is known of one judged candidate."""
+
+    candidate: Candidate
+    verdict: Verdict
+    predicted_ms: float | None = None
+    """Geometric mean over the full-size workloads, predicted for the target."""
+    launches: int | None = None
+    """Kernels launched a call, where it could be counted."""
+    builds_for_target: bool | None = None
+
+
+class Final(Value):
+    """A champion judged again in fresh processes, and when."""
+
+    verdict: Verdict
+    protocol: Protocol
+    judged_at: str
+    """ISO 8601 with its offset; kept, so that packing the same verdict again gives the same bytes."""
+
+
+class Run:
+    """One run folder, open for writing. Everything in it is written atomically and never changed."""
+
+    def __init__(self, folder: Path, header: Header, journal: Journal) -> None:
+        self.folder, self.header, self.journal = folder, header, journal
+
+    @classmethod
+    def create(cls, parent: Path, header: Header) -> Self:
+        """A new folder `<task>-<time>` under `parent`."""
+        folder = _new_folder(parent, header.task)
+        return cls(folder, header, Journal.create(folder / JOURNAL, header.model_dump(mode="json")))
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """An old run, to go on with. Raises `TaskError`."""
+        journal = Journal.open(folder / JOURNAL)
+        try:
+            header = Header.model_validate(journal.header)
+        except ValidationError as error:
+            journal.close()
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise TaskError(
+                first["msg"], file=folder / JOURNAL, field=field, mend="start a new run"
+            ) from None
+        journal.append(Event(event="note", text="resumed"))
+        return cls(folder, header, journal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.journal.close()
+
+    def outcome(self, candidate: Candidate) -> Outcome | None:
+        return _read(self.folder / "verdicts" / f"{candidate.digest}.json", Outcome)
+
+    def outcomes(self) -> list[Outcome]:
+        """Every outcome on disk, by digest; a run that took another turn keeps what it had paid for."""
+        files = sorted((self.folder / "verdicts").glob("*.json"))
+        return [outcome for file in files if (outcome := _read(file, Outcome)) is not None]
+
+    def keep_outcome(self, outcome: Outcome) -> None:
+        _write(self.folder / "verdicts" / f"{outcome.candidate.digest}.json", outcome)
+
+    def final(self, candidate: Candidate) -> Final | None:
+        return _read(self.folder / "finals" / f"{candidate.digest}.json", Final)
+
+    def keep_final(self, final: Final) -> None:
+        _write(self.folder / "finals" / f"{final.verdict.candidate_digest}.json", final)
+
+
+def remembered(kept: T | None, make: Callable[[], T], keep: Callable[[T], None]) -> T:
+    """What was kept, or what is made now and kept."""
+    if kept is not None:
+        return kept
+    made = make()
+    keep(made)
+    return made
+
+
+def _new_folder(parent: Path, task: str) -> Path:
+    """Times of runs started in the same second are told apart by a number."""
+    name = f"{task.replace('/', '__')}-{time.strftime('%Y%m%d-%H%M%S')}"
+    for number in range(1, 1000):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise FileExistsError(17, "a thousand runs in one second", str(parent / name))
+
+
+def _read(file: Path, kind: type[T]) -> T | None:
+    try:
+        return kind.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError:
+        raise TaskError("was changed since it was written", file=file, mend="delete it and resume") from None
+
+
+def _write(file: Path, value: Value) -> None:
+    """Beside its place, synced, then moved there: a reader sees the whole or nothing."""
+    file.parent.mkdir(exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}.part")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(value.model_dump_json(indent=1).encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)

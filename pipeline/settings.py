@@ -1,0 +1,154 @@
+"""Settings, read once: command line, then environment, then `kernelarc.toml` or `.yaml`, then defaults."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from guard.verdict import PrecisionPolicy
+from tasks.errors import TaskError
+from tasks.value import Value
+
+Device = Literal["auto", "cpu", "cuda"]
+Inputs = Literal["recorded", "auto", "synthetic"]
+Target = Literal["B200", "LOCAL"]
+ProtocolName = Literal["smoke", "search", "final"]
+
+PREFIX = "KERNELARC_"
+DATA_VARIABLE = "SOL_EXECBENCH_DATA"
+FILES = ("kernelarc.toml", "kernelarc.yaml", "kernelarc.yml")
+LISTS = {"data": os.pathsep, "agents": ","}
+"""The settings that hold several values, and what parts them in one text."""
+
+
+class Settings(Value):
+    """Everything a person may choose. `None` and `()` mean: choose by the machine, or all."""
+
+    data: tuple[str, ...] = ()
+    """Data-set roots, searched in order; `$SOL_EXECBENCH_DATA` is added behind them."""
+    device: Device = "auto"
+    budget: int | None = Field(default=None, ge=1, le=100_000)
+    """Candidates judged in a search, over all agents."""
+    agents: tuple[str, ...] = ()
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    protocol: ProtocolName = "search"
+    precision: PrecisionPolicy = "tolerance"
+    inputs: Inputs = "auto"
+    target: Target = "B200"
+    build_limit_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    evaluation_limit_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    host_memory_gib: float = Field(default=8.0, gt=0, allow_inf_nan=False)
+    runs: str = "runs"
+    """Folder in which a search keeps its journal."""
+    out: str | None = None
+    """Folder a submission is written to; none: `submissions/ready` or `submissions/draft`."""
+
+    def budget_on(self, device: str) -> int:
+        """Judging is dear on a CPU (Triton runs in its interpreter), so the default is small there."""
+        return self.budget if self.budget is not None else (60 if device == "cuda" else 12)
+
+
+def read_settings(
+    given: Mapping[str, Any], environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Settings:
+    """The settings of one command. `given` holds what stood on the command line; None is "not given".
+
+    Raises `TaskError` naming the file (or the variable, or the option), the key and the mend.
+    """
+    variables = os.environ if environment is None else environment
+    layers = (
+        {key: (value, None, key) for key, value in _from_file(folder or Path.cwd()).items()},
+        _from_environment(variables),
+        {key: (value, "", f"--{key.replace('_', '-')}") for key, value in given.items() if value is not None},
+    )
+    merged: dict[str, tuple[Any, str | None, str]] = {}
+    for layer in layers:
+        merged.update(layer)
+    settings = _validated(merged, folder or Path.cwd())
+    root = variables.get(DATA_VARIABLE)
+    if root and root not in settings.data:
+        return settings.model_copy(update={"data": (*settings.data, root)})
+    return settings
+
+
+def _validated(merged: Mapping[str, tuple[Any, str | None, str]], folder: Path) -> Settings:
+    values = {key: _parted(key, value) for key, (value, _, _) in merged.items()}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0])
+        _, place, field = merged[key]
+        raise TaskError(
+            f"{first['msg'][0].lower()}{first['msg'][1:]}, not {values[key]!r}",
+            file=_settings_file(folder) if place is None else place or None,
+            field=field,
+            mend=f"the default is {Settings.model_fields[key].default!r}",
+        ) from None
+
+
+def _parted(key: str, value: Any) -> Any:
+    """A list written as one text, `a,b`, as the list it means."""
+    if key in LISTS and isinstance(value, str):
+        return tuple(part.strip() for part in value.split(LISTS[key]) if part.strip())
+    return value
+
+
+def _from_environment(variables: Mapping[str, str]) -> dict[str, tuple[Any, str | None, str]]:
+    known = {PREFIX + key.upper(): key for key in Settings.model_fields}
+    found: dict[str, tuple[Any, str | None, str]] = {}
+    for variable, value in sorted(variables.items()):
+        if variable in known:
+            found[known[variable]] = (value, "environment", variable)
+        elif variable.startswith(PREFIX) and (near := _nearest(variable.removeprefix(PREFIX).lower(), 0.75)):
+            mend = f"perhaps {PREFIX}{near.upper()}"
+            raise TaskError("no such setting", file="environment", field=variable, mend=mend)
+    return found
+
+
+def _nearest(key: str, cutoff: float = 0.6) -> str | None:
+    return next(iter(difflib.get_close_matches(key, Settings.model_fields, 1, cutoff)), None)
+
+
+def _settings_file(folder: Path) -> Path | None:
+    present = [folder / name for name in FILES if (folder / name).exists()]
+    if len(present) > 1:
+        raise TaskError(
+            f"there are also settings in {present[1].name}", file=present[0], mend="keep one of the two files"
+        )
+    return present[0] if present else None
+
+
+def _from_file(folder: Path) -> dict[str, Any]:
+    file = _settings_file(folder)
+    if file is None:
+        return {}
+    content = _parsed(file)
+    if not isinstance(content, dict):
+        raise TaskError(
+            "holds no keys", file=file, mend="write one `key: value` a line, such as `budget: 24`"
+        )
+    for key in content:
+        if key not in Settings.model_fields:
+            near = _nearest(str(key))
+            mend = f"perhaps {near}" if near else f"the settings are {', '.join(Settings.model_fields)}"
+            raise TaskError("no such setting", file=file, field=str(key), mend=mend)
+    return content
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        text = file.read_text(encoding="utf-8")
+        return tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(f"cannot be read ({error})", file=file, mend="make it a readable text file") from None
+    except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
+        kind = "TOML" if file.suffix == ".toml" else "YAML"
+        raise TaskError(
+            f"is not valid {kind}: {' '.join(str(error).split())}", file=file, mend="mend that line"
+        ) from None
