@@ -19,7 +19,7 @@ class TaskError(Exception):
 
 
 class FieldFault(ValueError):
-    """Raised inside a model's own check; `tasks.validation` turns it into a `TaskError` with the file's name."""
+    """Raised inside a model's own check; `tasks.validation` makes it a `TaskError` with the file's name."""
 
     def __init__(self, field: str, problem: str, mend: str) -> None:
         self.field, self.problem, self.mend = field, problem, mend

@@ -1,4 +1,4 @@
-"""Axis expressions: numbers, axis names, + - * / // % **, parentheses and signs; nothing else is evaluated."""
+"""Axis expressions: numbers, axis names, + - * / // % **, parentheses and signs, and nothing else."""
 
 import ast
 import operator
@@ -14,6 +14,8 @@ _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 _MOST_BITS = 4096
 """Intermediate integers may grow this far; an exponent tower stops here instead of filling the memory."""
+
+_LONGEST = 2000
 
 
 def names_in(expression: str) -> set[str]:
@@ -36,6 +38,8 @@ def evaluate(expression: str, axes: Mapping[str, int]) -> int:
 
 
 def _parse(expression: str) -> ast.Expression:
+    if len(expression) > _LONGEST:
+        raise ValueError(f"expression {_short(expression)} is longer than {_LONGEST} characters")
     try:
         return ast.parse(expression, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

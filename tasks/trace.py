@@ -66,7 +66,7 @@ class Evaluation(OfficialModel):
             raise FieldFault(
                 "status",
                 f"{self.status} does not fit the figures given",
-                "PASSED has correctness and performance, INCORRECT_NUMERICAL correctness only, others neither",
+                "give correctness and performance with PASSED, correctness with INCORRECT_NUMERICAL, else none",
             )
         return self
 
