@@ -12,6 +12,7 @@ from typing import Literal
 
 from pipeline.device import gpu_count
 from pipeline.settings import Settings
+from tasks.catalogue import DATA_VARIABLE
 from tasks.value import Value
 
 OUR_NAMES = ("tasks", "guard", "submissions", "agents", "leaderboard", "pipeline", "scripts")
@@ -123,7 +124,10 @@ def _tools() -> Iterable[Finding]:
 
 
 def _data_set(settings: Settings) -> Iterable[Finding]:
-    roots = [Path(root) for root in settings.data if Path(root).is_dir()]
+    wanted = settings.data or tuple(
+        map(Path, filter(None, os.environ.get(DATA_VARIABLE, "").split(os.pathsep)))
+    )
+    roots = [root for root in wanted if root.is_dir()]
     if not roots:
         yield Finding(
             name="data set",

@@ -129,7 +129,7 @@ def _hold(stream: int, path: Path) -> None:
 
 
 def _write_line(stream: int, content: dict[str, Any]) -> None:
-    """One write and one sync a line: after a crash there is the whole line, or a torn one that is cut away."""
+    """One write and one sync a line: after a crash the line is there, or torn and cut away."""
     line = json.dumps(content, ensure_ascii=False, allow_nan=False).encode() + b"\n"
     before = os.fstat(stream).st_size
     try:

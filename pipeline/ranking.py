@@ -1,7 +1,7 @@
 """Which candidate is best: by what was measured, or, away from the target, by what is predicted."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from guard.verdict import Verdict
 from pipeline.run_folder import Outcome
@@ -9,7 +9,11 @@ from pipeline.run_folder import Outcome
 
 def latency_ms(verdict: Verdict) -> float | None:
     """Geometric mean over the workloads of the official median; None when one of them has none."""
-    times = [workload.latency_ms for workload in verdict.workloads]
+    return geometric_mean([workload.latency_ms for workload in verdict.workloads])
+
+
+def geometric_mean(times: Sequence[float | None]) -> float | None:
+    """None when there is nothing to average, or when a time is missing or no time at all."""
     if not times or any(time is None or time <= 0 for time in times):
         return None
     return math.exp(sum(math.log(time) for time in times if time) / len(times))

@@ -103,11 +103,14 @@ class Run:
     def keep_outcome(self, outcome: Outcome) -> None:
         _write(self.folder / "verdicts" / f"{outcome.candidate.digest}.json", outcome)
 
-    def final(self, candidate: Candidate) -> Final | None:
-        return _read(self.folder / "finals" / f"{candidate.digest}.json", Final)
+    def final(self, candidate: Candidate, protocol: Protocol) -> Final | None:
+        return _read(self._final_file(candidate.digest, protocol), Final)
 
     def keep_final(self, final: Final) -> None:
-        _write(self.folder / "finals" / f"{final.verdict.candidate_digest}.json", final)
+        _write(self._final_file(final.verdict.candidate_digest, final.protocol), final)
+
+    def _final_file(self, candidate: str, protocol: Protocol) -> Path:
+        return self.folder / "finals" / f"{candidate}-{protocol.digest[:12]}.json"
 
 
 def remembered(kept: T | None, make: Callable[[], T], keep: Callable[[T], None]) -> T:

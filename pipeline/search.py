@@ -25,7 +25,7 @@ MOST_DUPLICATES = 25
 
 @dataclass
 class Search:
-    """One search. Its state follows from the run folder alone, so a killed run is played again up to its end."""
+    """One search. Its state follows from the run folder alone, so a killed run is played again to its end."""
 
     run: Run
     judge: Judge

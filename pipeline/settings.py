@@ -20,7 +20,6 @@ Target = Literal["B200", "LOCAL"]
 ProtocolName = Literal["smoke", "search", "final"]
 
 PREFIX = "KERNELARC_"
-DATA_VARIABLE = "SOL_EXECBENCH_DATA"
 FILES = ("kernelarc.toml", "kernelarc.yaml", "kernelarc.yml")
 LISTS = {"data": os.pathsep, "agents": ","}
 """The settings that hold several values, and what parts them in one text."""
@@ -29,8 +28,8 @@ LISTS = {"data": os.pathsep, "agents": ","}
 class Settings(Value):
     """Everything a person may choose. `None` and `()` mean: choose by the machine, or all."""
 
-    data: tuple[str, ...] = ()
-    """Data-set roots, searched in order; `$SOL_EXECBENCH_DATA` is added behind them."""
+    data: tuple[Path, ...] = ()
+    """Data-set roots, searched in order; none: those of `$SOL_EXECBENCH_DATA`."""
     device: Device = "auto"
     budget: int | None = Field(default=None, ge=1, le=100_000)
     """Candidates judged in a search, over all agents."""
@@ -43,9 +42,9 @@ class Settings(Value):
     build_limit_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     evaluation_limit_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     host_memory_gib: float = Field(default=8.0, gt=0, allow_inf_nan=False)
-    runs: str = "runs"
+    runs: Path = Path("runs")
     """Folder in which a search keeps its journal."""
-    out: str | None = None
+    out: Path | None = None
     """Folder a submission is written to; none: `submissions/ready` or `submissions/draft`."""
 
     def budget_on(self, device: str) -> int:
@@ -69,11 +68,7 @@ def read_settings(
     merged: dict[str, tuple[Any, str | None, str]] = {}
     for layer in layers:
         merged.update(layer)
-    settings = _validated(merged, folder or Path.cwd())
-    root = variables.get(DATA_VARIABLE)
-    if root and root not in settings.data:
-        return settings.model_copy(update={"data": (*settings.data, root)})
-    return settings
+    return _validated(merged, folder or Path.cwd())
 
 
 def _validated(merged: Mapping[str, tuple[Any, str | None, str]], folder: Path) -> Settings:

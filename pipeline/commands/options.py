@@ -1,7 +1,7 @@
 """Options that several commands take, and how a command says what it found."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -40,7 +40,7 @@ target_option = click.option(
 runs_option = click.option("--runs", metavar="DIR", help="Where journals are kept. [default: runs]")
 
 
-def options(*some: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def options(*some: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one decorator, shown in the order given; `--json` and `--debug` always come last."""
     debug = click.option(
         "--debug", is_flag=True, expose_value=False, help="Show where in the code a failure arose."
@@ -66,7 +66,7 @@ def emit(as_json: bool, content: Any, text: str) -> None:
     click.echo(json.dumps(content, indent=1, ensure_ascii=False) if as_json else text)
 
 
-def table(rows: list[tuple[str, ...]]) -> str:
+def table(rows: Sequence[tuple[str, ...]]) -> str:
     """Left-aligned columns, two spaces apart."""
     if not rows:
         return ""

@@ -1,0 +1,84 @@
+"""One solution, one task, one verdict."""
+
+from pathlib import Path
+from typing import Any
+
+from guard.protocol import Protocol
+from guard.verdict import Verdict
+from pipeline.device import choose_device
+from pipeline.prepare import Prepared, prepare
+from pipeline.progress import Progress
+from pipeline.protocols import protocol_for
+from pipeline.settings import Settings
+from tasks.candidate import Candidate
+from tasks.errors import TaskError
+from tasks.task import Task
+from tasks.value import Value
+
+
+class Evaluation(Value):
+    """What `kernelarc evaluate` found."""
+
+    prepared: Prepared
+    candidate: Candidate
+    protocol: Protocol
+    verdict: Verdict
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The shape that `evaluate --json` prints."""
+        verdict = self.verdict
+        fields = {
+            "uuid", "axes", "status", "max_absolute_error", "max_relative_error", "latency_ms", "timer"
+        }  # fmt: skip
+        return {
+            "status": verdict.status,
+            "reason": verdict.reason and verdict.reason.model_dump(mode="json"),
+            "task": verdict.task,
+            "solution_digest": verdict.candidate_digest,
+            "workloads": [w.model_dump(mode="json", include=fields) for w in verdict.workloads],
+            "environment": verdict.environment.model_dump(mode="json"),
+            "protocol": verdict.protocol,
+            "precision": verdict.precision,
+            "marks": list(verdict.marks),
+            "flags": list(verdict.flags),
+        }
+
+
+def evaluate(settings: Settings, name: str, solution: Path | None, progress: Progress) -> Evaluation:
+    """The verdict on the solution file, or, without one, on the definition's own reference."""
+    from guard.judge import judge
+    from guard.session import Session
+
+    device = choose_device(settings.device)
+    prepared = prepare(settings, name, device, progress)
+    candidate = reference_of(prepared.asked) if solution is None else read_candidate(solution, prepared.asked)
+    protocol = protocol_for(settings.protocol, device, settings)
+    with Session(device) as session:
+        verdict = judge(prepared.judged, candidate, protocol, session, progress.note)
+    return Evaluation(prepared=prepared, candidate=candidate, protocol=protocol, verdict=verdict)
+
+
+def read_candidate(file: Path, task: Task) -> Candidate:
+    """The solution file as a candidate for `task`; `TaskError` also when it solves another problem."""
+    from tasks.solution_file import load_solution
+
+    solution = load_solution(file)
+    if solution.definition != task.definition.name:
+        raise TaskError(
+            f"solves {solution.definition!r}, and the task is {task.definition.name!r}",
+            file=file,
+            field="definition",
+            mend="name the task it was written for",
+        )
+    return Candidate(solution=solution, definition_digest=task.definition.digest)
+
+
+def reference_of(task: Task) -> Candidate:
+    """The definition's own code as a candidate."""
+    import agents
+
+    candidate = agents.create("reference", task, 0).ask()
+    if candidate is None:
+        raise TaskError("has no reference to judge", file=task.name, mend="give --solution FILE")
+    return candidate

@@ -1,0 +1,57 @@
+"""From a name to the task that this machine can judge: inputs settled, shrunk where it must be."""
+
+from typing import Literal
+
+from guard.errors import GuardBroken
+from pipeline.progress import Progress
+from pipeline.settings import Settings
+from tasks.errors import TaskError
+from tasks.task import Task
+from tasks.value import Value
+
+
+class Prepared(Value):
+    """The task as it was asked, and as it is judged here; the two are one on a GPU."""
+
+    asked: Task
+    judged: Task
+
+    @property
+    def was_shrunk(self) -> bool:
+        return self.asked.digest != self.judged.digest
+
+
+def prepare(settings: Settings, name: str, device: Literal["cpu", "cuda"], progress: Progress) -> Prepared:
+    """Raises `TaskError` for a fault of the task, `GuardBroken` for what does not fit this machine."""
+    import tasks
+
+    asked = _with_inputs(tasks.load(name, data_roots=settings.data), settings)
+    if "synthetic-inputs" in asked.marks:
+        progress.note("inputs are made up where none are recorded: a result on them stays a draft")
+    judged = asked if device == "cuda" else _shrunk(asked, settings)
+    prepared = Prepared(asked=asked, judged=judged)
+    if prepared.was_shrunk:
+        count = f"{len(judged.workloads)} of {len(asked.workloads)} workloads"
+        progress.note(f"shrunk to fit a CPU ({count}): a result on them stays a draft")
+    return prepared
+
+
+def _with_inputs(task: Task, settings: Settings) -> Task:
+    from tasks.blobs import missing_blobs
+    from tasks.synthetic import mark_synthetic
+
+    if settings.inputs == "synthetic":
+        return mark_synthetic(task.model_copy(update={"blob_roots": ()}))
+    missing = missing_blobs(task)
+    if missing and settings.inputs == "recorded":
+        raise TaskError(
+            f"{len(missing)} recorded inputs are missing, {missing[0]} first",
+            file=task.name,
+            field="inputs",
+            mend="get them with `kernelarc data download`, or say --inputs synthetic",
+        )
+    return mark_synthetic(task)
+
+
+def _shrunk(task: Task, settings: Settings) -> Task:
+    raise GuardBroken("not yet")

@@ -1,0 +1,91 @@
+"""Beginning a run, and going on with one: the same task, device, agents and settings, or none at all."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from guard.errors import GuardBroken
+from pipeline.device import choose_device
+from pipeline.failure import Interrupted
+from pipeline.journal import Event
+from pipeline.judging import Judging, open_judging
+from pipeline.prepare import prepare
+from pipeline.progress import Progress
+from pipeline.run_folder import Header, Run
+from pipeline.settings import Settings
+from tasks.errors import TaskError
+
+
+@contextmanager
+def begin(
+    command: Literal["search", "submit"], settings: Settings, name: str, progress: Progress
+) -> Iterator[tuple[Run, Judging]]:
+    """A new run in a folder of its own; its header says all that is needed to go on with it."""
+    taking_part = _agents(settings)
+    device = choose_device(settings.device)
+    prepared = prepare(settings, name, device, progress)
+    header = Header(
+        command=command,
+        task=prepared.asked.name,
+        task_digest=prepared.judged.digest,
+        device=device,
+        agents=taking_part,
+        budget=settings.budget_on(device),
+        settings=settings.model_copy(update={"device": device}),
+    )
+    with (
+        open_judging(settings, prepared, device, progress) as judging,
+        Run.create(settings.runs, header) as run,
+        _resumable(run, progress),
+    ):
+        progress.note(f"journal: {run.folder}")
+        yield run, judging
+
+
+@contextmanager
+def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
+    """An old run. Raises `TaskError` when its task has changed, `GuardBroken` without its device."""
+    with Run.open(folder) as run:
+        header = run.header
+        if choose_device(header.device) != header.device:
+            raise GuardBroken(f"the run was begun on {header.device}, which is not here")
+        prepared = prepare(header.settings, header.task, header.device, progress)
+        if prepared.judged.digest != header.task_digest:
+            raise TaskError(
+                f"the task {header.task!r} has changed since the run was begun",
+                file=folder,
+                field="task_digest",
+                mend="begin a new run",
+            )
+        with (
+            open_judging(header.settings, prepared, header.device, progress) as judging,
+            _resumable(run, progress),
+        ):
+            yield run, judging
+
+
+@contextmanager
+def _resumable(run: Run, progress: Progress) -> Iterator[None]:
+    """Whatever stops a run is noted in it, where there is room, and the way on is said."""
+    again = f"kernelarc resume {run.folder}"
+    try:
+        yield
+    except KeyboardInterrupt:
+        run.journal.append(Event(event="note", text="stopped by hand"))
+        raise Interrupted(again) from None
+    except (GuardBroken, OSError):
+        progress.note(f"the run is kept; `{again}` goes on from here")
+        raise
+
+
+def _agents(settings: Settings) -> tuple[str, ...]:
+    """The agents of a run, in the order of the registry. Raises `TaskError` for a name there is not."""
+    from agents import AGENTS
+
+    unknown = [name for name in settings.agents if name not in AGENTS]
+    if unknown:
+        raise TaskError(
+            f"there is no agent {unknown[0]!r}", field="--agents", mend=f"the agents are {', '.join(AGENTS)}"
+        )
+    return tuple(name for name in AGENTS if not settings.agents or name in settings.agents)

@@ -1,0 +1,164 @@
+"""`kernelarc submit`, line by line: each line's result is the next line's argument."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import agents
+from guard.errors import GuardBroken
+from guard.verdict import Measurement
+from pipeline.journal import Event
+from pipeline.judging import TARGETS, Judging
+from pipeline.progress import Progress
+from pipeline.protocols import protocol_for
+from pipeline.run_folder import Final, Outcome, Run, remembered
+from pipeline.search import Search
+from submissions.facts import Provenance
+from submissions.package import package
+from submissions.submission import Submission
+from submissions.versions import installed
+from submissions.write import ROOT, write
+from tasks.candidate import Candidate
+from tasks.value import Value
+
+
+class Submitted(Value):
+    """Where a submission is, and what it amounts to."""
+
+    folder: Path
+    digest: str
+    readiness: str
+    performance: str
+    reasons: tuple[str, ...]
+    candidate: str
+    agent: str
+    strategy: str
+
+
+def submit(run: Run, judging: Judging, progress: Progress) -> Submitted | None:
+    """The submission of the best candidate that holds in fresh processes; None when there is none."""
+    found = search(run, judging, progress)
+    champion = confirm(run, judging, found, progress)
+    if champion is None:
+        return None
+    submission = packaged(run, judging, *champion)
+    folder = write(submission, run.header.settings.out or ROOT)
+    run.journal.append(Event(event="finished", candidate=champion[0].digest, text=str(folder)))
+    return _submitted(submission, folder)
+
+
+def search(run: Run, judging: Judging, progress: Progress) -> list[Outcome]:
+    """The accepted outcomes of the run's search, best first."""
+    header = run.header
+    asked = judging.prepared.asked
+    taking_part = {
+        name: agents.create(name, asked, header.settings.seed, target=header.settings.target)
+        for name in header.agents
+    }
+    protocol = protocol_for("search", judging.device, judging.settings)
+    looking = Search(
+        run=run,
+        judge=lambda candidate: judging.judge(candidate, protocol),
+        examine=judging.outcome,
+        progress=progress,
+        by_measurement=judging.by_measurement,
+        agents=taking_part,
+    )
+    return looking.go(header.budget)
+
+
+def confirm(
+    run: Run, judging: Judging, found: Sequence[Outcome], progress: Progress
+) -> tuple[Candidate, Final] | None:
+    """The best that is accepted once more in fresh processes: what found it never is what is submitted."""
+    for outcome in found:
+        candidate = outcome.candidate
+        progress.note(f"judging {candidate.digest[:12]} again in fresh processes")
+        final = _final(run, judging, candidate)
+        reason = final.verdict.reason.code if final.verdict.reason else None
+        run.journal.append(
+            Event(event="final", candidate=candidate.digest, status=final.verdict.status, reason=reason)
+        )
+        if reason is None:
+            run.journal.append(Event(event="champion", agent=candidate.agent, candidate=candidate.digest))
+            return candidate, final
+        progress.note(f"it did not hold ({reason}); the next best is tried")
+    return None
+
+
+def packaged(run: Run, judging: Judging, candidate: Candidate, final: Final) -> Submission:
+    """Cross-compiled for the target and its predecessor, and put together with all that is known of it."""
+    wanted = dict.fromkeys((TARGETS[judging.settings.target], *TARGETS.values()))
+    reports, prediction = judging.foresee(candidate, tuple(wanted))
+    context = Provenance(
+        protocol=final.protocol,
+        judged_at=final.judged_at,
+        command=command_of(run),
+        compile_reports=reports,
+        predictions=() if prediction is None else (prediction,),
+        reference=_reference_times(run, judging, candidate, final),
+        versions=installed(),
+    )
+    target = judging.settings.target
+    return package(judging.prepared.judged, candidate, final.verdict, target=target, context=context)
+
+
+def command_of(run: Run) -> str:
+    """The command that makes the same search again."""
+    header, settings = run.header, run.header.settings
+    return (
+        f"kernelarc submit {header.task} --budget {header.budget} --agents {','.join(header.agents)} "
+        f"--seed {settings.seed} --device {header.device} --target {settings.target} "
+        f"--precision {settings.precision} --inputs {settings.inputs}"
+    )
+
+
+def _final(run: Run, judging: Judging, candidate: Candidate, processes: int | None = None) -> Final:
+    protocol = protocol_for("final", judging.device, judging.settings)
+    if processes is not None:
+        protocol = protocol.model_copy(update={"processes": processes})
+    return remembered(
+        run.final(candidate, protocol),
+        lambda: Final(
+            verdict=judging.judge(candidate, protocol),
+            protocol=protocol,
+            judged_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        ),
+        run.keep_final,
+    )
+
+
+def _reference_times(
+    run: Run, judging: Judging, candidate: Candidate, final: Final
+) -> tuple[Measurement, ...]:
+    """The reference's own times on the same GPU, from one process; none where times mean nothing."""
+    reference = agents.create("reference", judging.prepared.asked, 0).ask()
+    if judging.device == "cpu" or reference is None:
+        return ()
+    if reference.digest == candidate.digest:
+        return final.verdict.measurements
+    try:
+        return _final(run, judging, reference, processes=1).verdict.measurements
+    except GuardBroken as error:
+        run.journal.append(Event(event="note", text=f"the reference was not timed: {error}"))
+        return ()
+
+
+def _submitted(submission: Submission, folder: Path) -> Submitted:
+    evidence = submission.evidence
+    return Submitted(
+        folder=folder,
+        digest=submission.digest,
+        readiness=submission.readiness,
+        performance=evidence.performance,
+        reasons=evidence.reasons,
+        candidate=evidence.candidate.digest,
+        agent=evidence.candidate.agent,
+        strategy=evidence.candidate.strategy,
+    )
+
+
+def summary(submitted: Submitted, run: Run) -> dict[str, Any]:
+    """The shape that `submit --json` prints."""
+    return {**submitted.model_dump(mode="json"), "task": run.header.task, "run": str(run.folder)}
