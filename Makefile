@@ -1,18 +1,58 @@
-# Every target works as the first command in a fresh clone: the environment makes itself.
+# Every target works as the first command in a fresh clone: the environment makes itself (once, about a minute).
+#
+#   make submit TASK=l2_decoder [BUDGET=12] [DEVICE=cpu] [ARGS="--target LOCAL"]
+#   make evaluate TASK=l1_rmsnorm [SOLUTION=mine.json] [DEVICE=cuda]
+#   make test            everything that needs no GPU        make test-gpu    what needs one
+#   make check           format, lint, types, layers         make bench       speed and memory bars
+#   make gpu-bundle      the wheels an offline GPU machine lacks
+#
+# Where nothing can be installed, run from the folder with the system's Python: make test-gpu RUN=python3
 SHELL := /bin/bash
+.DEFAULT_GOAL := help
 PY ?= python3
-EXTRAS ?= dev,gpu,flashinfer,data
+RUN ?= .venv/bin/python
+EXTRAS ?= dev,gpu,flashinfer
 STAMP := .venv/.installed
+READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
+OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
-$(STAMP): pyproject.toml $(wildcard constraints/*.txt)
-	@echo "[1/3] creating .venv"
-	@$(PY) -m venv .venv
-	@echo "[2/3] installing the installer"
-	@.venv/bin/python -m pip install -q --disable-pip-version-check uv
-	@echo "[3/3] installing kernelarc and what it needs (about a minute)"
-	@.venv/bin/uv pip install -q --python .venv/bin/python --compile-bytecode $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
-	  --overrides constraints/cpu-overrides.txt -c constraints/cpu-py311.txt -e '.[$(EXTRAS)]'
+.PHONY: help setup submit evaluate test test-gpu check bench clean gpu-bundle
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+$(STAMP): pyproject.toml $(wildcard constraints/cpu-*.txt constraints/gpu-py*.txt)
+	@PY="$(PY)" EXTRAS="$(EXTRAS)" scripts/setup.sh
 	@touch $@
 
-.PHONY: setup
 setup: $(STAMP)
+
+submit: $(READY)
+	@$(RUN) -m pipeline submit $(or $(TASK),$(error which task? say TASK=l2_decoder)) $(OPTIONS)
+
+evaluate: $(READY)
+	@$(RUN) -m pipeline evaluate $(or $(TASK),$(error which task? say TASK=l2_decoder)) \
+	  $(if $(SOLUTION),--solution $(SOLUTION)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+
+test: $(READY)
+	@$(RUN) -m pytest -m "not gpu and not bench" -n 2 --dist loadfile $(ARGS)
+
+test-gpu: $(READY)
+	@$(RUN) -m pytest -m gpu $(ARGS)
+
+bench: $(READY)
+	@$(RUN) -m pytest -m bench $(ARGS)
+
+check: $(READY)
+	@.venv/bin/ruff format --check -q . || { echo "run: .venv/bin/ruff format ."; exit 1; }
+	@.venv/bin/ruff check -q .
+	@.venv/bin/mypy --no-error-summary
+	@.venv/bin/lint-imports --no-logo 2>/dev/null || .venv/bin/lint-imports
+
+gpu-bundle: $(READY)
+	@$(RUN) -m scripts.gpu_bundle
+
+# runs/ and submissions/ hold results: they are yours to delete
+clean:
+	@rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	@find . -name __pycache__ -prune -exec rm -rf {} +

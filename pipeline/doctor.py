@@ -20,8 +20,8 @@ _PROBE_LIMIT_S = 20
 _PROBE = """
 import os
 from pathlib import Path
-from guard.sandbox.seal import enter
-print(enter("cpu", [], [Path(os.devnull)], None, "memfd").level)
+from guard.sandbox.seal import enter, leave_common_ground
+print(enter("cpu", [], [Path(os.devnull)], "memfd", leave_common_ground("cpu", None)).level)
 """
 
 

@@ -1,5 +1,6 @@
 """One solution, one task, one verdict."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from pipeline.device import choose_device
 from pipeline.prepare import Prepared, prepare
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
+from pipeline.run_folder import write_whole
 from pipeline.settings import Settings
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
@@ -54,23 +56,34 @@ def evaluate(settings: Settings, name: str, solution: Path | None, progress: Pro
     prepared = prepare(settings, name, device, progress)
     candidate = reference_of(prepared.asked) if solution is None else read_candidate(solution, prepared.asked)
     protocol = protocol_for(settings.protocol, device, settings)
-    with Session(device) as session:
+    with Session(device, inputs=settings.inputs) as session:
         verdict = judge(prepared.judged, candidate, protocol, session, progress.note)
     return Evaluation(prepared=prepared, candidate=candidate, protocol=protocol, verdict=verdict)
+
+
+def write_traces(evaluation: Evaluation, file: Path) -> None:
+    """The official traces of an evaluation, one line a workload; the whole file or nothing."""
+    from submissions.samples import Samples
+    from submissions.traces import traces
+    from tasks.trace_file import write_traces as as_text
+
+    task = evaluation.prepared.judged
+    made = traces(
+        definition=task.definition.name,
+        solution=evaluation.candidate.solution.name,
+        workloads=task.workloads,
+        verdict=evaluation.verdict,
+        samples=Samples(evaluation.verdict.measurements, ()),
+        judged_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    write_whole(file, as_text(made).encode())
 
 
 def read_candidate(file: Path, task: Task) -> Candidate:
     """The solution file as a candidate for `task`; `TaskError` also when it solves another problem."""
     from tasks.solution_file import load_solution
 
-    solution = load_solution(file)
-    if solution.definition != task.definition.name:
-        raise TaskError(
-            f"solves {solution.definition!r}, and the task is {task.definition.name!r}",
-            file=file,
-            field="definition",
-            mend="name the task it was written for",
-        )
+    solution = load_solution(file, task.definition)
     return Candidate(solution=solution, definition_digest=task.definition.digest)
 
 

@@ -18,7 +18,7 @@ _INPUT_ERRORS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, Permi
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Interrupted(KeyboardInterrupt):
+class Interrupted(Exception):
     """A person stopped the work; `again` is the command that takes it up where it was left."""
 
     def __init__(self, again: str) -> None:

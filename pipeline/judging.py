@@ -64,7 +64,10 @@ def open_judging(
     from guard.judge import judge
     from guard.session import Session
 
-    with TemporaryDirectory(prefix="kernelarc-") as scratch, Session(device) as session:
+    with (
+        TemporaryDirectory(prefix="kernelarc-") as scratch,
+        Session(device, inputs=settings.inputs) as session,
+    ):
         yield Judging(
             prepared=prepared,
             device=device,

@@ -145,12 +145,16 @@ def _read(file: Path, kind: type[T]) -> T | None:
 
 
 def _write(file: Path, value: Value) -> None:
-    """Beside its place, synced, then moved there: a reader sees the whole or nothing."""
     file.parent.mkdir(exist_ok=True)
-    beside = file.with_suffix(f".{os.getpid()}.part")
+    write_whole(file, value.model_dump_json(indent=1).encode())
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Beside its place, synced, then moved there: a reader sees the whole or nothing."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as stream:
-            stream.write(value.model_dump_json(indent=1).encode())
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(file)

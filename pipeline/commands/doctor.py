@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pipeline.commands.options import data_option, emit, options, settings_from, table
+from pipeline.commands.options import data_option, emit, options, settings_from
 
 _SIGN = {"has": "+", "lacks": "-", "warning": "!"}
 
@@ -22,8 +22,12 @@ def doctor(as_json: bool, **given: Any) -> None:
     from pipeline.doctor import examine
 
     findings = examine(settings_from(given))
-    rows = [
-        (_SIGN[f.state], f.name, f.found, f.cost and f"-> {f.cost}", f.brought_by and f"[{f.brought_by}]")
-        for f in findings
-    ]
-    emit(as_json, [finding.model_dump(mode="json") for finding in findings], table(rows))
+    width = max(len(finding.name) for finding in findings)
+    lines = []
+    for finding in findings:
+        lines.append(f"{_SIGN[finding.state]} {finding.name.ljust(width)}  {finding.found}")
+        if finding.cost:
+            lines.append(f"  {' ' * width}  {finding.cost}")
+        if finding.brought_by:
+            lines.append(f"  {' ' * width}  brought by: {finding.brought_by}")
+    emit(as_json, [finding.model_dump(mode="json") for finding in findings], "\n".join(lines))

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Makes .venv with kernelarc and everything it needs: quietly, one line a step. Called by the Makefile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PY=${PY:-python3}
+EXTRAS=${EXTRAS:-dev,gpu,flashinfer}
+
+if ! "$PY" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then
+  echo "kernelarc needs Python 3.11 to 3.13, and $PY is $("$PY" --version 2>&1 || echo missing); say PY=python3.11" >&2
+  exit 2
+fi
+
+# With a GPU the CUDA build of torch and all that FlashInfer asks for; without one neither.
+if command -v nvidia-smi >/dev/null; then
+  constraints=constraints/gpu-py312.txt overrides=()
+else
+  constraints=constraints/cpu-py311.txt overrides=(--overrides constraints/cpu-overrides.txt)
+fi
+
+echo "[1/3] creating .venv"
+"$PY" -m venv --clear .venv
+echo "[2/3] installing the installer"
+if .venv/bin/python -m pip install -q --disable-pip-version-check uv; then
+  echo "[3/3] installing kernelarc and what it needs (about a minute)"
+  # uv reads none of pip's settings; compiled modules start three times faster, and the guard starts many processes
+  links=(); for place in ${PIP_FIND_LINKS:-}; do links+=(--find-links "$place"); done
+  .venv/bin/uv pip install -q --python .venv/bin/python --compile-bytecode "${links[@]}" \
+    "${overrides[@]}" -c "$constraints" -e ".[$EXTRAS]"
+else
+  echo "[3/3] installing kernelarc and what it needs with pip (two to three minutes)"
+  .venv/bin/python -m pip install -q --disable-pip-version-check -c "$constraints" -e ".[$EXTRAS]"
+fi
