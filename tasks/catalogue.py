@@ -42,10 +42,17 @@ def list_tasks(data_roots: Sequence[Path] = ()) -> tuple[TaskEntry, ...]:
     """
     found: dict[str, TaskEntry] = {entry.name: entry for entry in _shipped()}
     for root in data_roots_or_default(data_roots):
-        for kind in ("dataset", "parquet"):
-            for entry in SOURCES[kind].entries(root):
-                found.setdefault(entry.name, entry)
+        for entry in entries_under(root):
+            found.setdefault(entry.name, entry)
     return tuple(sorted(found.values(), key=_place))
+
+
+def entries_under(root: Path) -> tuple[TaskEntry, ...]:
+    """Every task of one data root, each once, folders before parquet files."""
+    found: dict[str, TaskEntry] = {}
+    for entry in (*SOURCES["dataset"].entries(root), *SOURCES["parquet"].entries(root)):
+        found.setdefault(entry.name, entry)
+    return tuple(found.values())
 
 
 def find_task(name: str, data_roots: Sequence[Path] = ()) -> TaskEntry:

@@ -56,8 +56,7 @@ def _unknown(
             continue
         field, intended = json_path((*path, key)), nearest(key, free)
         if intended:
-            default = getattr(model, intended)
-            problem = f"is unknown and ignored: {intended} stays {kind_of(default)}"
+            problem = f"is unknown and ignored: {intended} stays {getattr(model, intended)!r}"
             yield document.finding("warning", "misspelt-key", field, problem, f"write {intended!r}")
         else:
             yield document.finding(

@@ -35,8 +35,8 @@ def task_findings(
             code="no-error-cap",
             file=first.file,
             field="tolerance.max_error_cap",
-            problem=f"is set by no workload, so {share:.2g} of the elements may be wrong by any amount",
-            mend="keep to the tolerance everywhere; that a kernel passes is no proof that it is right",
+            problem=f"is set by no workload, so {share:.2%} of all elements may be wrong by any amount",
+            mend="keep to the tolerance everywhere",
         )
 
 
@@ -60,6 +60,6 @@ def _doubled_uuids(workloads: Workloads) -> Iterator[LintFinding]:
                 "error",
                 "doubled-uuid",
                 "uuid",
-                f"{workload.uuid[:60]!r} is given {counts[workload.uuid]} times; results are told apart by it",
+                f"{workload.uuid[:60]!r} stands {counts[workload.uuid]} times; results are told apart by it",
                 "give each workload its own uuid",
             )

@@ -21,8 +21,9 @@ _ROUNDING = {
 
 
 def tolerance_findings(
-    definition: Definition, workload: Workload, document: Document
+    definition: Definition | None, workload: Workload, document: Document
 ) -> Iterator[LintFinding]:
+    """`definition` says how finely outputs can be rounded, when it is known."""
     given = document.content.get("tolerance")
     defaults = Tolerance()
     applied = f"max_atol {defaults.max_atol}, max_rtol {defaults.max_rtol}"
@@ -73,7 +74,9 @@ def _impossible(tolerance: Tolerance, document: Document) -> Iterator[LintFindin
             )
 
 
-def _extreme(definition: Definition, tolerance: Tolerance, document: Document) -> Iterator[LintFinding]:
+def _extreme(
+    definition: Definition | None, tolerance: Tolerance, document: Document
+) -> Iterator[LintFinding]:
     if max(tolerance.max_atol, tolerance.max_rtol) >= WIDE:
         yield document.finding(
             "note",
@@ -82,7 +85,8 @@ def _extreme(definition: Definition, tolerance: Tolerance, document: Document) -
             f"max_atol {tolerance.max_atol:g}, max_rtol {tolerance.max_rtol:g} may pass an output of zeros",
             "keep well inside it: reviewers may not accept what it lets through",
         )
-    coarsest = max((_ROUNDING.get(spec.dtype, 0.0) for spec in definition.outputs.values()), default=0.0)
+    outputs = definition.outputs.values() if definition else ()
+    coarsest = max((_ROUNDING.get(spec.dtype, 0.0) for spec in outputs), default=0.0)
     if 0 <= tolerance.max_rtol < coarsest / 2 and 0 <= tolerance.max_atol < coarsest / 2:
         yield document.finding(
             "note",
