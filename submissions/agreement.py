@@ -1,0 +1,44 @@
+"""Does a verdict agree with its own raw samples? Asked when packing, and again when verifying."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from guard.verdict import Verdict
+from submissions.samples import Samples, official_median_ms, timers_of
+from tasks.trace import Status
+from tasks.workload import Workload
+
+
+class Disagreement(NamedTuple):
+    field: str
+    problem: str
+
+
+def disagreements(
+    verdict: Verdict, samples: Samples, workloads: Sequence[Workload]
+) -> Iterator[Disagreement]:
+    """Every figure of `verdict` that its samples do not bear out, and every workload that is not there."""
+    uuids = [workload.uuid for workload in workloads]
+    if [workload.uuid for workload in verdict.workloads] != uuids:
+        yield Disagreement("verdict.workloads", "they are not the task's workloads, one by one")
+    strangers = {m.workload for m in (*samples.candidate, *samples.reference)} - set(uuids)
+    if strangers:
+        yield Disagreement("samples", f"they belong to unknown workloads {sorted(strangers)}")
+    for number in range(len(verdict.workloads)):
+        yield from _of_workload(verdict, number, samples)
+
+
+def _of_workload(verdict: Verdict, number: int, samples: Samples) -> Iterator[Disagreement]:
+    judged, field = verdict.workloads[number], f"verdict.workloads[{number}]"
+    if judged.status is Status.PASSED:
+        for name in ("max_absolute_error", "max_relative_error"):
+            if getattr(judged, name) is None:
+                yield Disagreement(f"{field}.{name}", "it passed without this figure")
+    median_ms = official_median_ms(samples.candidate, judged.uuid)
+    if judged.latency_ms != median_ms:
+        problem = f"{judged.latency_ms} ms are claimed; the median of the samples is {median_ms}"
+        yield Disagreement(f"{field}.latency_ms", problem)
+    timers = timers_of((*samples.candidate, *samples.reference), judged.uuid)
+    if judged.latency_ms is not None and timers != (judged.timer,):
+        problem = f"{judged.timer} is claimed; the samples were timed by {', '.join(timers) or 'nothing'}"
+        yield Disagreement(f"{field}.timer", problem)
