@@ -1,14 +1,29 @@
-"""`judge`: is this candidate right, is it fast, and how sure are we."""
+"""`judge`: is this candidate right, is it fast, and how sure are we.
 
+The flow can be read here; each step has a file of its own.
+"""
+
+import random
+import secrets
+import time
 from collections.abc import Callable
 
+from guard.environment import Watch
+from guard.languages import build
+from guard.measured_pass import measured_pass
+from guard.official_pass import official_rounds
+from guard.processes import CandidateFailed, WorkerProcess
 from guard.protocol import Protocol
 from guard.session import Session
-from guard.verdict import Verdict
+from guard.staging import Stage, path_fault
+from guard.timed_pass import timed_pass
+from guard.trial import Trial
+from guard.verdict import Reason, ReasonCode, Verdict
 from tasks.candidate import Candidate
 from tasks.task import Task
 
 Progress = Callable[[str], None]
+_GIB = 1 << 30
 
 
 def judge(
@@ -19,4 +34,71 @@ def judge(
     `session` keeps what may be kept between candidates (inputs, expected values, builds, the pre-imported
     zygote) and holds the device. What does not fit in memory or cannot run here is `GuardBroken`.
     """
-    raise NotImplementedError
+    trial = Trial(task, candidate, protocol, session, progress or (lambda _: None))
+    with Watch(session.device) as watch:
+        reason = path_fault(candidate)
+        stage = Stage(candidate, session.scratch)
+        try:
+            if reason is None:
+                reason = _try(trial, stage, watch)
+        finally:
+            stage.remove()
+    return trial.verdict(reason, watch.environment(trial.isolation, trial.libraries))
+
+
+def _try(trial: Trial, stage: Stage, watch: Watch) -> Reason | None:
+    """Build and run; the first thing held against the candidate, or None."""
+    trial.open()
+    try:
+        entry = build(trial.candidate, stage, trial.protocol.build_limit_s, trial.session.device)
+        for number in range(trial.protocol.processes):
+            trial.progress(f"process {number + 1} of {trial.protocol.processes}")
+            with _worker(trial, stage) as worker:
+                try:
+                    _one_process(trial, stage, worker, entry, number)
+                finally:
+                    trial.log = worker.log_tail()
+                    stage.lift()
+            watch.look()
+            if trial.wrong is not None:
+                return trial.wrong
+    except CandidateFailed as failure:
+        trial.fail(failure)
+        return failure.reason
+    return trial.wrong
+
+
+def _one_process(
+    trial: Trial, stage: Stage, worker: WorkerProcess, entry: tuple[str, str, str], number: int
+) -> None:
+    trial.isolation = worker.isolation
+    stage.lay()
+    _load(trial, worker, entry)
+    if number == 0:
+        official_rounds(trial, worker)
+        if trial.wrong is not None:
+            return
+    measured_pass(trial, worker, number, random.Random(secrets.randbits(64)))
+    if trial.timer != "wall":
+        timed_pass(trial, worker, number)
+
+
+def _worker(trial: Trial, stage: Stage) -> WorkerProcess:
+    interpret = {"TRITON_INTERPRET": "1"} if trial.session.device == "cpu" else {}
+    memory = int(trial.protocol.host_memory_gib * _GIB)
+    return trial.session.worker(trial.reference, stage, memory, interpret)
+
+
+def _load(trial: Trial, worker: WorkerProcess, entry: tuple[str, str, str]) -> None:
+    file, module, function = entry
+    began = time.monotonic()
+    try:
+        worker.ask(
+            "load", trial.protocol.build_limit_s, file=file, module=module, function=function, dps=trial.dps,
+            names=list(trial.task.definition.outputs), dtypes=trial.output_dtypes,
+        )  # fmt: skip
+    except CandidateFailed as failure:
+        if failure.code == ReasonCode.RUNTIME:
+            failure.code = ReasonCode.IMPORT
+        raise
+    trial.progress(f"imported in {time.monotonic() - began:.1f} s")

@@ -7,7 +7,7 @@ A kernel takes `floor + max(memory, compute)`, a chain of n kernels (n - 1) gaps
 
 `share` is the efficiency of that kind of kernel (tasks/hardware/*.yaml, with its source). `balance` is how
 evenly blocks or output tiles fall on the SMs, n / (SMs x ceil(n / SMs)). `flying` is Little's law: the bytes
-that the resident blocks of an SM have under way, over what latency x bandwidth asks for, at most 1. Both times
+that the resident blocks of an SM have under way, over what latency x bandwidth asks for, at most 1. Times
 grow by the factor `1 + spilled bytes a thread / 256`: 64 spilled registers halve the speed. The two constants
 below are assumptions, not measurements; ranking is all that they serve.
 """
@@ -24,7 +24,7 @@ LATENCY_MS = 0.8e-3
 HALF_SPEED_SPILL = 256
 """Spilled bytes a thread that halve the speed."""
 
-Kind = Literal["copy", "rows", "fused", "gather", "gemm", "attention", "written_gemm"]
+Kind = Literal["copy", "rows", "fused", "gather", "gemm", "attention", "cudnn_attention", "written_gemm"]
 
 
 class Blocks(Value):
@@ -61,8 +61,13 @@ class Launch(Value):
     blocks: Blocks | None = None
 
 
-def predict_workload(uuid: str, launches: tuple[Launch, ...], gpu: Gpu) -> WorkloadPrediction:
-    """The sum over `launches`; bound by whichever of memory, compute and launching takes most of it."""
+def predict_workload(
+    uuid: str, launches: tuple[Launch, ...], gpu: Gpu, output_bytes: int = 0
+) -> WorkloadPrediction:
+    """The sum over `launches`; bound by whichever of memory, compute and launching takes most of it.
+
+    However little was launched, the outputs have to be written: no less than `output_bytes` at full speed.
+    """
     spent: dict[BoundBy, float] = {"memory": 0.0, "compute": 0.0, "launch": 0.0}
     for launch in launches:
         memory, compute = memory_ms(launch, gpu), compute_ms(launch, gpu)
@@ -71,7 +76,7 @@ def predict_workload(uuid: str, launches: tuple[Launch, ...], gpu: Gpu) -> Workl
     spent["launch"] = (kernels * gpu.kernel_floor_us + max(kernels - 1, 0) * gpu.kernel_gap_us) / 1e3
     return WorkloadPrediction(
         uuid=uuid,
-        predicted_ms=sum(spent.values()),
+        predicted_ms=max(sum(spent.values()), output_bytes / gpu.bandwidth),
         bound_by=max(spent, key=lambda bound: spent[bound]),
         bytes=sum(launch.bytes for launch in launches),
         flops=sum(sum(launch.flops.values()) for launch in launches),
@@ -105,7 +110,7 @@ def compute_ms(launch: Launch, gpu: Gpu) -> float:
 def memory_share(kind: Kind, shares: Efficiencies) -> float:
     """What this kind of kernel reaches of the bandwidth; matrix kernels stream as copies do."""
     by_kind = {"rows": shares.rows, "fused": shares.fused, "gather": shares.gather}
-    return by_kind.get(kind, shares.copy_kernels).fraction
+    return by_kind.get(kind, shares.copies).fraction
 
 
 def resident_blocks(blocks: Blocks, gpu: Gpu) -> int:
@@ -154,6 +159,6 @@ def _balance_of(launch: Launch, gpu: Gpu) -> float:
 
 def _compute_share(kind: Kind, arithmetic: Arithmetic, shares: Efficiencies) -> float:
     gemm = shares.gemm.get(arithmetic, shares.gemm["bf16"]).fraction
-    if kind == "attention":
-        return shares.attention.fraction
+    if kind in ("attention", "cudnn_attention"):
+        return (shares.attention if kind == "attention" else shares.cudnn_attention).fraction
     return gemm * shares.written_gemm.fraction if kind == "written_gemm" else gemm

@@ -1,0 +1,43 @@
+"""The seam of checks: what the trusted side knows of one call, and what may be wrong with it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from guard.verdict import ReasonCode
+from tasks.value import Value
+from tasks.workload import Tolerance
+
+
+class Finding(Value):
+    code: ReasonCode
+    message: str
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One call as the trusted side saw it; tensors lie in memory that the candidate cannot name."""
+
+    given: Sequence[Any]
+    """What was written into the input buffer, from the reference's own copy."""
+    seen: Sequence[Any]
+    """The input buffer's tensors after the call; scalars as they were."""
+    outputs: Sequence[torch.Tensor]
+    expected: Sequence[torch.Tensor]
+    names: Sequence[str]
+    poison: Sequence[torch.Tensor | None]
+    """Of each output, the one-element pattern that filled it before; None where it was not poisoned."""
+    tolerance: Tolerance
+
+
+Check = Callable[[CallRecord], Finding | None]
+
+
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Bit equality, so that NaN equals itself; both of one shape and dtype."""
+    if a.numel() == 0:
+        return True
+    integer = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[a.element_size()]
+    return bool(torch.equal(a.contiguous().view(integer), b.contiguous().view(integer)))

@@ -1,0 +1,87 @@
+"""The guard's own calls: fresh values every time, every output checked, in an order nobody can foresee."""
+
+import random
+import time
+
+from guard.channel import Message
+from guard.processes import CandidateFailed, WorkerProcess
+from guard.trial import Trial
+from guard.verdict import Measurement, Reason, ReasonCode
+
+BANK = 64
+"""Seeds a workload; none is used twice in one process."""
+_BUILD_CALLS = 1
+_CHILD_PATIENCE_S = 2.0
+
+
+def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: random.Random) -> None:
+    """Build calls for every workload, the seal, then all measured calls in random order over the workloads.
+
+    Only calls on fresh values are timed; one call a workload varies what the official generator keeps
+    constant, such as norm weights of one.
+    """
+    workloads = range(len(trial.task.workloads))
+    seeds = {
+        index: dice.sample(range(BANK), _BUILD_CALLS + trial.protocol.measured_calls) for index in workloads
+    }
+    for index in workloads:
+        for _ in range(_BUILD_CALLS):
+            _call(trial, worker, index, seeds[index].pop(), "fresh", first=True)
+    _no_children(worker)
+    worker.ask("seal", 30.0)
+    plan = [(index, "fresh") for index in workloads for _ in range(trial.protocol.measured_calls)]
+    plan += [(index, "varied") for index in workloads]
+    dice.shuffle(plan)
+    times: dict[int, list[float]] = {index: [] for index in workloads}
+    for index, kind in plan:
+        seed = seeds[index].pop() if kind == "fresh" else process % BANK
+        took = _call(trial, worker, index, seed, kind, first=False)
+        if kind == "fresh":
+            times[index].append(took)
+    _no_children(worker)
+    for index, taken in times.items():
+        uuid = trial.task.workloads[index].uuid
+        measurement = Measurement(
+            workload=uuid, process=process, timer="wall", kind="measured", times_ms=tuple(taken)
+        )
+        trial.measurements.append(measurement)
+
+
+def _call(trial: Trial, worker: WorkerProcess, index: int, seed: int, kind: str, first: bool) -> float:
+    """One call, checked; milliseconds on the guard's own clock from the request to the reply."""
+    uuid = trial.task.workloads[index].uuid
+    call = trial.reference.ask("fresh", workload=index, index=seed, kind=kind, dps=trial.dps)
+    try:
+        began = time.perf_counter()
+        worker.ask(
+            "call", trial.limit_s(index, first), arguments=call["arguments"], outputs=call["outputs"][0]
+        )
+        took = time.perf_counter() - began
+    except CandidateFailed as failure:
+        failure.workload = uuid
+        raise
+    hold(trial.reference.ask("fresh-check"), trial, uuid)
+    return took * 1e3
+
+
+def hold(answer: Message, trial: Trial, uuid: str) -> None:
+    """A finding ends the trial."""
+    finding = answer["finding"]
+    if finding is not None:
+        failure = CandidateFailed(ReasonCode(finding["code"]), finding["message"])
+        failure.workload = uuid
+        trial.hold_against(Reason(code=failure.code, message=failure.message, workload=uuid))
+        raise failure
+    trial.saw_ratio(uuid, answer["matched_ratio"])
+
+
+def _no_children(worker: WorkerProcess) -> None:
+    """Compilers may still be closing down; whatever stays is late work."""
+    deadline = time.monotonic() + _CHILD_PATIENCE_S
+    while worker.children():
+        if time.monotonic() > deadline:
+            count = len(worker.children())
+            raise CandidateFailed(
+                ReasonCode.LATE_WORK, f"{count} processes are still alive after the call returned"
+            )
+        time.sleep(0.02)

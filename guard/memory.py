@@ -1,0 +1,49 @@
+"""How much memory there is to plan with."""
+
+import contextlib
+from pathlib import Path
+
+_CPU_SHARE, _CPU_MOST = 0.25, 6 << 30
+_GPU_SHARE, _GPU_MOST = 0.15, 16 << 30
+
+
+def available_bytes(device: str) -> int:
+    """Bytes that inputs, outputs and their copies may take on `device` now."""
+    return _gpu_free() if device == "cuda" else _host_available()
+
+
+def cache_bytes(device: str) -> int:
+    """Bytes that the reference may keep of inputs and expected values between candidates."""
+    if device == "cuda":
+        return int(min(_GPU_MOST, _GPU_SHARE * _gpu_free()))
+    return int(min(_CPU_MOST, _CPU_SHARE * _host_available()))
+
+
+def _host_available() -> int:
+    """MemAvailable, or what a control group leaves when that is less."""
+    found = [_meminfo("MemAvailable")]
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+    return max(0, min(found))
+
+
+def _meminfo(name: str) -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _gpu_free() -> int:
+    import pynvml
+
+    pynvml.nvmlInit()
+    try:
+        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        return int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+    finally:
+        pynvml.nvmlShutdown()

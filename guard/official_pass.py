@@ -1,0 +1,73 @@
+"""The ten official correctness rounds, in the official order and random stream; they give `official_status`."""
+
+from guard.channel import Message
+from guard.processes import CandidateFailed, WorkerProcess
+from guard.trial import Trial, official_status
+from guard.verdict import Reason, ReasonCode
+from tasks.trace import Correctness, Status
+
+_REASON_OF = {
+    Status.INCORRECT_SHAPE: (ReasonCode.INTERFACE, "an output has the wrong shape"),
+    Status.INCORRECT_DTYPE: (ReasonCode.INTERFACE, "an output has the wrong dtype"),
+}
+
+
+def official_rounds(trial: Trial, worker: WorkerProcess) -> None:
+    """Every workload in file order; a workload that fails ends there, as officially, and the stream goes on."""
+    history: list[int] = []
+    for index, workload in enumerate(trial.task.workloads):
+        trial.progress(f"official rounds: workload {index + 1} of {len(trial.task.workloads)}")
+        drawn, status = _rounds(trial, worker, index, history)
+        history.append(drawn)
+        trial.statuses[workload.uuid] = status
+
+
+def _rounds(trial: Trial, worker: WorkerProcess, index: int, history: list[int]) -> tuple[int, Status]:
+    uuid = trial.task.workloads[index].uuid
+    kept = Correctness()
+    for round_ in range(trial.protocol.official_rounds):
+        call = trial.reference.ask("official", workload=index, round=round_, history=history, dps=trial.dps)
+        try:
+            worker.ask(
+                "call",
+                trial.limit_s(index, first=round_ == 0),
+                arguments=call["arguments"],
+                outputs=call["outputs"][0],
+            )
+        except CandidateFailed as failure:
+            failure.workload = uuid
+            if failure.fatal:
+                raise
+            trial.hold_against(failure.reason)
+            return round_ + 1, official_status(failure)
+        answer = trial.reference.ask("official-check")
+        kept = fold(kept, answer["figures"])
+        trial.figures[uuid] = kept
+        status = Status(answer["status"])
+        if status != Status.PASSED:
+            trial.hold_against(_reason(status, uuid, round_, answer))
+            return round_ + 1, status
+        trial.saw_ratio(uuid, min((f["matched_ratio"] for f in answer["figures"]), default=1.0))
+    return trial.protocol.official_rounds, Status.PASSED
+
+
+def fold(kept: Correctness, figures: list[Message]) -> Correctness:
+    """The record with the largest absolute error so far, with its own relative error; NaN and infinity win."""
+    for figure in figures:
+        found = Correctness(**{name: figure[name] for name in Correctness.model_fields if name in figure})
+        larger = found.max_absolute_error > kept.max_absolute_error
+        if larger or found.has_nan or (found.has_inf and not kept.has_nan):
+            kept = found
+    return kept
+
+
+def _reason(status: Status, uuid: str, round_: int, answer: Message) -> Reason:
+    if status in _REASON_OF:
+        code, said = _REASON_OF[status]
+        return Reason(code=code, message=said, workload=uuid)
+    last = answer["figures"][-1]
+    wrong = (
+        "NaN or infinity" if last["has_nan"] or last["has_inf"] else f"matched {last['matched_ratio']:.4%}"
+    )
+    said = f"official round {round_}: {wrong}, largest absolute error {last['max_absolute_error']:.4g}"
+    return Reason(code=ReasonCode.NUMERICAL, message=said, workload=uuid)

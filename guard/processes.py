@@ -1,0 +1,210 @@
+"""The guard's ends of its two helpers' lines, and whose fault it is when one of them fails."""
+
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from guard import channel
+from guard.channel import ChannelClosed, ChannelTimeout, Message
+from guard.errors import GuardBroken
+from guard.runner import Zygote
+from guard.verdict import Reason, ReasonCode
+from guard.warden import descendants
+from tasks.errors import TaskError
+
+_READY_LIMIT_S = 180.0
+_ANSWER_LIMIT_S = 900.0
+_ENDING_LIMIT_S = 10.0
+_ERROR_CODES = {
+    "memory": ReasonCode.MEMORY, "raised": ReasonCode.RUNTIME, "kind": ReasonCode.INTERFACE,
+    "count": ReasonCode.INTERFACE, "shape": ReasonCode.INTERFACE, "dtype": ReasonCode.INTERFACE,
+}  # fmt: skip
+
+
+class CandidateFailed(Exception):
+    """Something after READY that is the candidate's doing; becomes the verdict's reason.
+
+    `part` is the worker's own word for it (`raised`, `shape`, ...), and `fatal` says that the worker is gone.
+    """
+
+    def __init__(self, code: ReasonCode, message: str, part: str = "", fatal: bool = False) -> None:
+        self.code, self.message, self.part, self.fatal = code, message, part, fatal
+        self.workload: str | None = None
+        super().__init__(message)
+
+    @property
+    def reason(self) -> Reason:
+        return Reason(code=self.code, message=self.message, workload=self.workload)
+
+
+class ReferenceProcess:
+    """R, as the guard sees it: whatever goes wrong with it is never the candidate's fault."""
+
+    def __init__(self, zygote: Zygote, config: Mapping[str, Any]) -> None:
+        self._line, theirs = channel.pair()
+        zygote.fork("reference", config, (theirs.fileno(),))
+        theirs.close()
+        try:
+            message, self.fds = channel.receive(self._line, _ANSWER_LIMIT_S)
+        except ChannelClosed as error:
+            said = log_tail(Path(config["log"])).strip().splitlines()
+            raise GuardBroken(
+                f"the reference process failed before it was ready: {said[-1] if said else error}"
+            ) from error
+        self.facts: Message = _sound(message)["ready"]
+
+    def ask(self, op: str, **details: Any) -> Message:
+        try:
+            channel.send(self._line, {"op": op, **details})
+            message, _ = channel.receive(self._line, _ANSWER_LIMIT_S)
+        except ChannelClosed as error:
+            raise GuardBroken(f"the reference process failed during {op!r}: {error}") from error
+        return _sound(message)
+
+    def close(self) -> None:
+        self._line.close()
+        for descriptor in self.fds:
+            os.close(descriptor)
+
+
+def _sound(message: Message) -> Message:
+    fault = message.get("fault")
+    if fault is None:
+        return message
+    if fault["kind"] == "task":
+        raise TaskError(fault["message"])
+    raise GuardBroken(fault["message"])
+
+
+def log_tail(path: Path, size: int = 4000) -> str:
+    """The last bytes of a log; empty where there is none."""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - size))
+            return log.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+class WorkerProcess:
+    """W, as the guard sees it. Entering waits for READY and proves the buffers; failures until then are ours."""
+
+    def __init__(self, zygote: Zygote, config: Mapping[str, Any], reference: ReferenceProcess) -> None:
+        self._line, theirs = channel.pair()
+        self._warden, warden_theirs = channel.pair()
+        self._claims = os.memfd_create("claims", os.MFD_CLOEXEC)
+        self._reference, self._log = reference, Path(config["log"])
+        self._number, self.pid = 0, 0
+        fds = (theirs.fileno(), warden_theirs.fileno(), *reference.fds, self._claims)
+        zygote.fork("worker", config, fds)
+        theirs.close()
+        warden_theirs.close()
+
+    def __enter__(self) -> Self:
+        try:
+            self.pid = channel.receive(self._warden, _READY_LIMIT_S)[0]["pid"]
+            ready = channel.receive(self._line, _READY_LIMIT_S)[0]["ready"]
+        except (ChannelClosed, KeyError) as error:
+            self.close()
+            said = self.log_tail().strip().splitlines()
+            raise GuardBroken(
+                f"the worker failed before it was ready: {said[-1] if said else error}"
+            ) from error
+        self.isolation: str = ready["isolation"]
+        size = self._reference.ask("null")["bytes"]
+        try:
+            self.ask("null", _READY_LIMIT_S, bytes=size)
+        except CandidateFailed as error:
+            self.close()
+            raise GuardBroken(f"the worker cannot use the buffers: {error}") from error
+        if not self._reference.ask("null-check")["same"]:
+            self.close()
+            raise GuardBroken("what the worker writes does not arrive in the reference's memory")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ask(self, op: str, limit_s: float, **details: Any) -> Message:
+        """One request, one reply, within the limit. Whatever else happens is the candidate's doing."""
+        self._number += 1
+        if not channel.is_silent(self._line):
+            self._raise_ending("spoke without being asked")
+        try:
+            channel.send(self._line, {"op": op, "i": self._number, **details})
+            message, _ = channel.receive(self._line, limit_s)
+        except ChannelTimeout as error:
+            self.close()
+            raise CandidateFailed(ReasonCode.TIMEOUT, f"{op}: {error}", "timeout", fatal=True) from error
+        except ChannelClosed:
+            self._raise_ending(f"went away during {op!r}")
+        if message.get("i") != self._number:
+            self._raise_ending("answered something else than was asked")
+        if "error" in message:
+            part = str(message["error"])
+            raise CandidateFailed(
+                _ERROR_CODES.get(part, ReasonCode.RUNTIME), str(message.get("message", "")), part
+            )
+        return message
+
+    def claims(self, size: int) -> bytes:
+        """What the worker says it recorded: a claim, to be believed only within outside bounds."""
+        return os.pread(self._claims, min(size, 1 << 28), 0)
+
+    def children(self) -> list[int]:
+        """Processes below the worker that are still there."""
+        return descendants(self.pid)
+
+    def log_tail(self, size: int = 4000) -> str:
+        return log_tail(self._log, size)
+
+    def close(self) -> None:
+        """End the worker and all it started; waits until the warden says that nothing is left."""
+        if self._claims < 0:
+            return
+        self._line.close()
+        with contextlib.suppress(OSError):
+            self._warden.shutdown(socket.SHUT_WR)
+        self._ending()
+        self._warden.close()
+        os.close(self._claims)
+        self._claims = -1
+
+    def _ending(self) -> Message | None:
+        with contextlib.suppress(ChannelClosed):
+            while True:
+                message, _ = channel.receive(self._warden, _ENDING_LIMIT_S)
+                if "exit" in message:
+                    return message
+        return None
+
+    def _raise_ending(self, what: str) -> None:
+        """The worker broke the line: ask the warden how it ended, then divide the blame."""
+        self._line.close()
+        ending = self._ending()
+        self.close()
+        if ending is None:
+            raise GuardBroken(f"the worker {what}, and nobody saw how it ended")
+        code, said = _blame(ending, what)
+        if code is None:
+            raise GuardBroken(said)
+        raise CandidateFailed(code, said, "died", fatal=True)
+
+
+def _blame(ending: Message, what: str) -> tuple[ReasonCode | None, str]:
+    peak = f"{ending['peak_bytes'] / 2**30:.1f} GiB"
+    if ending["over_memory"]:
+        return ReasonCode.MEMORY, f"the worker {what}: ended at {peak} of memory, over its limit"
+    number = ending["signal"]
+    if number == signal.SIGKILL:
+        return None, f"the worker {what}: killed from outside (out of memory?) while it held {peak}"
+    if number is not None:
+        return ReasonCode.RUNTIME, f"the worker {what}: ended by {signal.Signals(number).name}"
+    return ReasonCode.PROTOCOL, f"the worker {what}: exited with {ending['exit']}"

@@ -1,0 +1,169 @@
+"""Inputs and expected values: the official stream, and fresh ones from seeds that nobody else knows."""
+
+import hashlib
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from guard.bank import Bank, Drawn, tensors_of
+from guard.layout import room
+from guard.outputs import as_tensors
+from tasks.dtypes import torch_dtype
+from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
+from tasks.task import Task
+
+_DEFINITIONS_FAULTS = (NameError, AttributeError, ImportError, SyntaxError, TypeError, KeyError, IndexError)
+_POSITION = tuple[tuple[int, ...], int, int]
+
+
+class ReferenceFailed(Exception):
+    """The reference or its input generator raised; `blame` is `task` or `machine`."""
+
+    def __init__(self, message: str, blame: str) -> None:
+        self.blame = blame
+        super().__init__(message)
+
+
+class Values:
+    """Draws for one task. The official stream is one random stream over all workloads, as officially."""
+
+    def __init__(self, task: Task, device: torch.device, policy: Policy, bank: Bank, secret: bytes) -> None:
+        self.task, self.device, self.bank, self._secret = task, device, bank, secret
+        self.names = list(task.definition.outputs)
+        self.dtypes = [torch_dtype(spec.dtype) for spec in task.definition.outputs.values()]
+        self._code = load_reference(task.definition)
+        self.generators = [
+            InputGenerator(
+                task.definition,
+                workload,
+                device,
+                blob_roots=task.blob_roots,
+                policy=policy,
+                reference=self._code,
+            )
+            for workload in task.workloads
+        ]
+        self.marks = ["synthetic-inputs"] if any(generator.synthetic for generator in self.generators) else []
+        self._after: dict[_POSITION, Any] = {}
+
+    def prove(self, index: int, memory_bytes: int) -> dict[str, Any]:
+        """Generator and reference run once on a workload; sizes in bytes, seconds, and room in the buffers."""
+        began = time.perf_counter()
+        drawn = self.fresh(index, -1, "fresh")
+        self._settle()
+        inputs, outputs = tensors_of(drawn.inputs), list(drawn.expected)
+        sizes = [_span_bytes(t) for t in inputs]
+        declared = [s for s in self._declared_bytes(index) if s is not None]
+        out_sizes = [max(t.numel() * t.element_size(), d) for t, d in zip(outputs, declared, strict=True)]
+        needed = 2 * sum(sizes) + 3 * sum(out_sizes)
+        if needed > memory_bytes:
+            raise ReferenceFailed(
+                f"workload {self.task.workloads[index].uuid} needs {needed / 2**30:.1f} GiB for inputs, outputs and their "
+                f"copies, and {memory_bytes / 2**30:.1f} GiB can be had", "machine"
+            )  # fmt: skip
+        return {
+            "uuid": self.task.workloads[index].uuid, "input_bytes": sum(sizes), "output_bytes": sum(out_sizes),
+            "input_room": room(sizes), "output_room": room(out_sizes), "seconds": time.perf_counter() - began,
+            "synthetic": bool(self.generators[index].synthetic),
+        }  # fmt: skip
+
+    def official(self, workload: int, round_: int, history: tuple[int, ...]) -> Drawn:
+        """Round `round_` of the official stream, when `history[k]` rounds were drawn for each workload k before."""
+        position = (history, workload, round_)
+        kept = self.bank.get(position)
+        if kept is not None and position in self._after:
+            return kept
+        self._rewind(position)
+        drawn = self._draw(lambda: self.generators[workload].make())
+        self._after[position] = _random_state(self.device)
+        self.bank.put(position, drawn)
+        return drawn
+
+    def fresh(self, workload: int, index: int, kind: str) -> Drawn:
+        """Values number `index` of a workload: new to everybody, the same within this process."""
+        key = ("fresh", workload, index, kind)
+        kept = self.bank.get(key)
+        if kept is not None:
+            return kept
+        generator = self.generators[workload]
+        seed = self._seed(workload, index)
+        drawn = self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
+        if index >= 0:
+            self.bank.put(key, drawn)
+        return drawn
+
+    def _seed(self, workload: int, index: int) -> int:
+        text = f"{workload}:{index}".encode()
+        return int.from_bytes(hashlib.blake2b(text, key=self._secret, digest_size=7).digest(), "big")
+
+    def _draw(self, make: Any) -> Drawn:
+        try:
+            inputs = tuple(make())
+            result = self._code.run(*inputs)
+            expected = as_tensors(result, self.names, self.dtypes, self.device)
+        except torch.OutOfMemoryError as error:
+            raise ReferenceFailed(
+                f"the reference does not fit in the memory of {self.device}: {error}", "machine"
+            ) from error
+        except MemoryError as error:
+            raise ReferenceFailed("the reference does not fit in this machine's memory", "machine") from error
+        except Exception as error:
+            if hasattr(error, "mend"):
+                raise
+            blame = "task" if isinstance(error, _DEFINITIONS_FAULTS) else "machine"
+            said = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"
+            where = f"the reference of {self.task.name} does not run on {self.device.type}"
+            raise ReferenceFailed(f"{where}: {said}", blame) from error
+        return Drawn(inputs, tuple(tensor.detach() for tensor in expected))
+
+    def _rewind(self, position: _POSITION) -> None:
+        history, workload, round_ = position
+        before: _POSITION | None = None
+        if round_ > 0:
+            before = (history, workload, round_ - 1)
+        else:
+            earlier = [k for k in range(len(history)) if history[k] > 0]
+            if earlier:
+                before = (history[: earlier[-1]], earlier[-1], history[earlier[-1]] - 1)
+        if before is None:
+            seed_all(200)
+        else:
+            _set_random_state(self._after[before], self.device)
+
+    def _declared_bytes(self, index: int) -> list[int]:
+        shapes = self.task.definition.output_shapes(self.task.workloads[index].axes)
+        return [
+            torch.Size(shape or ()).numel() * dtype.itemsize
+            for shape, dtype in zip(shapes.values(), self.dtypes, strict=True)
+        ]
+
+    def _settle(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+
+def _span_bytes(tensor: torch.Tensor) -> int:
+    if tensor.numel() == 0:
+        return 0
+    span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return span * tensor.element_size()
+
+
+def _random_state(device: torch.device) -> tuple[Any, ...]:
+    cuda = torch.cuda.get_rng_state(device) if device.type == "cuda" else None
+    return random.getstate(), torch.get_rng_state(), cuda
+
+
+def _set_random_state(state: tuple[Any, ...], device: torch.device) -> None:
+    python, cpu, cuda = state
+    random.setstate(python)
+    torch.set_rng_state(cpu)
+    if cuda is not None:
+        torch.cuda.set_rng_state(cuda, device)
+
+
+def shapes_of(tensors: Sequence[torch.Tensor]) -> list[list[int]]:
+    return [list(t.shape) for t in tensors]

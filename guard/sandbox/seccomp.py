@@ -1,0 +1,90 @@
+"""Seccomp: system calls that answer with an error, as a classic BPF program loaded without any package.
+
+Errors and not death: libraries probe for calls and must survive a refusal.
+"""
+
+import ctypes
+import errno
+import platform
+import struct
+
+from guard.sandbox.limits import c_library
+
+_X86_64 = {
+    "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "socket": 41, "ptrace": 101, "personality": 135,
+    "pivot_root": 155, "chroot": 161, "acct": 163, "settimeofday": 164, "adjtimex": 159, "mount": 165, "umount2": 166,
+    "swapon": 167, "reboot": 169, "init_module": 175, "delete_module": 176, "quotactl": 179, "clock_settime": 227,
+    "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
+    "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
+    "kcmp": 312, "finit_module": 313, "seccomp": 317, "bpf": 321, "execveat": 322, "userfaultfd": 323,
+    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
+    "fsopen": 430, "fsmount": 432, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
+}  # fmt: skip
+NEVER = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "perf_event_open", "bpf",
+    "userfaultfd", "keyctl", "add_key", "request_key", "mount", "umount2", "move_mount", "open_tree", "fsopen",
+    "fsmount", "unshare", "setns", "init_module", "finit_module", "delete_module", "reboot", "kexec_load",
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "chroot", "pivot_root", "open_by_handle_at",
+    "clock_settime", "clock_adjtime", "settimeofday", "adjtimex", "swapon", "acct", "quotactl", "personality",
+)  # fmt: skip
+AFTER_BUILD = ("execve", "execveat", "fork", "vfork", "seccomp")
+_AUDIT_ARCH_X86_64 = 0xC000003E
+_LOAD, _JUMP_EQ, _JUMP_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_AF_UNIX, _CLONE_THREAD = 1, 0x00010000
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
+
+Instruction = tuple[int, int, int, int]
+
+
+def forbid(names: tuple[str, ...], inet: bool = True, threads_only: bool = False) -> bool:
+    """Refuse `names` with EPERM; without `inet` sockets may only be local; with `threads_only` clone makes threads only.
+
+    False where the processor or the kernel has no such filter.
+    """
+    if platform.machine() != "x86_64":
+        return False
+    return _load(_program(names, inet, threads_only))
+
+
+def _program(names: tuple[str, ...], inet: bool, threads_only: bool) -> list[Instruction]:
+    program: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_JUMP_EQ, 1, 0, _AUDIT_ARCH_X86_64),
+        (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    for name in names:
+        program += [(_JUMP_EQ, 0, 1, _X86_64[name]), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+    if not inet:
+        program += _unless_argument(_X86_64["socket"], (_JUMP_EQ, _AF_UNIX))
+    if threads_only:
+        # glibc falls back from clone3, whose flags lie in memory out of a filter's sight, to clone
+        program += [(_JUMP_EQ, 0, 1, _X86_64["clone3"]), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+        program += _unless_argument(_X86_64["clone"], (_JUMP_SET, _CLONE_THREAD))
+    return [*program, (_RETURN, 0, 0, _ALLOW)]
+
+
+def _unless_argument(number: int, test: tuple[int, int]) -> list[Instruction]:
+    """Refuse call `number` unless its first argument passes `test`."""
+    operation, constant = test
+    return [
+        (_JUMP_EQ, 0, 4, number),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (operation, 1, 0, constant),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
+
+
+def _load(program: list[Instruction]) -> bool:
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+    libc = c_library()
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    wanted = _Filter(len(program), code)
+    return bool(libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(wanted), 0, 0) == 0)

@@ -1,0 +1,62 @@
+"""The official timing loop on a GPU: uninterrupted, timed inside the worker, checked from outside."""
+
+import json
+import time
+
+from guard.channel import Message
+from guard.measured_pass import BANK, hold
+from guard.processes import CandidateFailed, WorkerProcess
+from guard.timers import TIMERS
+from guard.timers.base import BadRecords
+from guard.trial import Trial
+from guard.verdict import Measurement, ReasonCode
+from tasks.trace import Status
+
+_SHIFT_COPY_LIMIT = 16 << 30
+_SLACK_MS = 0.05
+
+
+def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
+    """Warm-up, discovery and timed calls for each workload; gives the official median, never more trust."""
+    for index, workload in enumerate(trial.task.workloads):
+        trial.progress(f"timing workload {index + 1} of {len(trial.task.workloads)}")
+        call = trial.reference.ask("timed", workload=index, index=BANK + process, dps=trial.dps)
+        try:
+            times = _one(trial, worker, index, call)
+        except CandidateFailed as failure:
+            failure.workload = workload.uuid
+            trial.statuses[workload.uuid] = Status.RUNTIME_ERROR
+            raise
+        calls = trial.protocol.warmup_calls + 1 + trial.protocol.timed_calls
+        hold(trial.reference.ask("timed-check", calls=calls), trial, workload.uuid)
+        trial.measurements.append(
+            Measurement(
+                workload=workload.uuid,
+                process=process,
+                timer=trial.timer,
+                kind="official",
+                times_ms=tuple(times),
+            )
+        )
+
+
+def _one(trial: Trial, worker: WorkerProcess, index: int, call: Message) -> list[float]:
+    shifted = trial.reference.facts["workloads"][index]["input_bytes"] <= _SHIFT_COPY_LIMIT
+    if not shifted:
+        trial.flags.add("UNSHIFTED_POINTERS")
+    began = time.perf_counter()
+    answer = worker.ask(
+        "time", trial.limit_s(index, first=True), arguments=call["arguments"], slots=call["outputs"], timer=trial.timer,
+        warmup=trial.protocol.warmup_calls, timed=trial.protocol.timed_calls, shifted=shifted,
+    )  # fmt: skip
+    bracket_ms = (time.perf_counter() - began) * 1e3
+    try:
+        records = json.loads(worker.claims(int(answer["claim_bytes"])))
+        times = TIMERS[trial.timer].times_ms(records)
+    except (BadRecords, ValueError, KeyError, TypeError) as error:
+        raise CandidateFailed(ReasonCode.TIMING, f"timing failed: {error}", "timing") from error
+    if len(times) != trial.protocol.timed_calls or sum(times) > bracket_ms + _SLACK_MS:
+        raise CandidateFailed(
+            ReasonCode.TIMING, "the claimed times do not fit what the guard's own clock saw", "timing"
+        )
+    return times

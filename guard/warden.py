@@ -1,0 +1,123 @@
+"""The warden: a small trusted parent of one worker, which ends all that the worker started and tells how.
+
+It is forked from the zygote, adopts orphans, watches memory, and never runs a line of a candidate.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from guard.channel import ChannelClosed, send
+from guard.sandbox.limits import adopt_orphans, die_with_parent
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_POLL_S = 0.05
+_PATIENCE_S = 5.0
+
+
+def guard_over(work: Callable[[], None], line: socket.socket, memory_bytes: int | None) -> None:
+    """Fork, let the child do `work`, and stay until it is gone with all its descendants. Never returns.
+
+    `line` is told `{pid}` at once and `{exit, signal, peak_bytes, over_memory}` at the end; when the
+    other side closes it, everything is ended.
+    """
+    adopt_orphans()
+    die_with_parent()
+    os.setsid()
+    child = os.fork()
+    if child == 0:
+        line.close()
+        _run(work)
+    with contextlib.suppress(ChannelClosed):
+        send(line, {"pid": child})
+    status, peak, over = _watch(child, line, memory_bytes)
+    end_descendants()
+    ended = {"exit": None, "signal": None, "peak_bytes": peak, "over_memory": over}
+    if os.WIFSIGNALED(status):
+        ended["signal"] = os.WTERMSIG(status)
+    else:
+        ended["exit"] = os.WEXITSTATUS(status)
+    with contextlib.suppress(ChannelClosed):
+        send(line, ended)
+    os._exit(0)
+
+
+def _run(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except BaseException:  # noqa: BLE001 - the log is the only place left to say it
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(70)
+
+
+def _watch(child: int, line: socket.socket, memory_bytes: int | None) -> tuple[int, int, bool]:
+    peak, over = 0, False
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status, peak, over
+        ready, _, _ = select.select([line], [], [], _POLL_S)
+        held = resident_bytes([child, *descendants(os.getpid())])
+        peak = max(peak, held)
+        over = over or (memory_bytes is not None and held > memory_bytes)
+        if ready or over:
+            # nothing is ever sent to a warden: readable means closed
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            return status, peak, over
+
+
+def descendants(root: int) -> list[int]:
+    """Every living process below `root`, zombies included."""
+    below: list[int] = []
+    queue = [root]
+    while queue:
+        for child in _children(queue.pop()):
+            below.append(child)
+            queue.append(child)
+    return below
+
+
+def end_descendants() -> None:
+    """Kill and reap until no descendant is left; orphans arrive here because this process adopts them."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        below = descendants(os.getpid())
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not below:
+            return
+        time.sleep(0.002)
+
+
+def resident_bytes(pids: list[int]) -> int:
+    """Memory held, without file-backed and shared pages (the buffers belong to the reference)."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+            total += (int(resident) - int(shared)) * _PAGE
+    return total
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += [int(child) for child in (thread / "children").read_text().split()]
+    return found
