@@ -14,10 +14,13 @@ from tasks.solution_file import is_for
 from tasks.task import LintFinding
 
 _IMPORTS = {
-    Language.TRITON: re.compile(r"^\s*(import|from) triton\b", re.MULTILINE),
-    Language.CUTE_DSL: re.compile(r"^\s*(import|from) cutlass\b", re.MULTILINE),
-    Language.CUTILE: re.compile(r"^\s*(import|from) cuda\.tile\b", re.MULTILINE),
-    Language.CUDNN_FRONTEND: re.compile(r"^\s*(import|from) cudnn\b", re.MULTILINE),
+    language: re.compile(rf"^\s*(?:import|from)\b[^#\n]*(?<![.\w]){module}\b", re.MULTILINE)
+    for language, module in {
+        Language.TRITON: "triton",
+        Language.CUTE_DSL: "cutlass",
+        Language.CUTILE: r"cuda\.tile",
+        Language.CUDNN_FRONTEND: "cudnn",
+    }.items()
 }
 _FP4 = {DType.FLOAT4_E2M1, DType.FLOAT4_E2M1FN_X2}
 _FP4_ADVICE = {
