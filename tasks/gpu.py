@@ -36,9 +36,9 @@ class Efficiency(Value):
 
 
 class Efficiencies(Value):
-    """Shares of the memory bandwidth (`copy` to `gather`) and of the arithmetic peak (the others)."""
+    """Shares of the memory bandwidth (`copies` to `gather`) and of the arithmetic peak (the others)."""
 
-    copy_kernels: Efficiency = Field(alias="copy")
+    copies: Efficiency
     """One pass of element-wise work, read and written once."""
     rows: Efficiency
     """A library's row-wise norm or softmax."""
@@ -48,7 +48,9 @@ class Efficiencies(Value):
     """Rows picked by an index."""
     gemm: dict[Arithmetic, Efficiency]
     attention: Efficiency
-    """A library's fused attention, of the bf16 peak."""
+    """A library's fused attention as torch chooses it, of the peak of its format."""
+    cudnn_attention: Efficiency
+    """The same where only the cuDNN backend is allowed."""
     written_gemm: Efficiency
     """A matrix product written in Triton or CUDA, as a share of what the library's reaches."""
     vector: Efficiency
