@@ -72,9 +72,7 @@ def open_judging(
             prepared=prepared,
             device=device,
             settings=settings,
-            judge=lambda candidate, protocol: judge(
-                prepared.judged, candidate, protocol, session, progress.note
-            ),
+            judge=lambda candidate, protocol: judge(prepared.judged, candidate, protocol, session),
             foresee=cross_compiler(settings, prepared, progress, Path(scratch)),
         )
 

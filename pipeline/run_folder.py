@@ -97,8 +97,7 @@ class Run:
 
     def outcomes(self) -> list[Outcome]:
         """Every outcome on disk, by digest; a run that took another turn keeps what it had paid for."""
-        files = sorted((self.folder / "verdicts").glob("*.json"))
-        return [outcome for file in files if (outcome := _read(file, Outcome)) is not None]
+        return [outcome for file in _kept(self.folder / "verdicts") if (outcome := _read(file, Outcome))]
 
     def keep_outcome(self, outcome: Outcome) -> None:
         _write(self.folder / "verdicts" / f"{outcome.candidate.digest}.json", outcome)
@@ -111,6 +110,12 @@ class Run:
 
     def _final_file(self, candidate: str, protocol: Protocol) -> Path:
         return self.folder / "finals" / f"{candidate}-{protocol.digest[:12]}.json"
+
+
+def recorded_verdicts(folder: Path) -> list[Verdict]:
+    """Every verdict that a run kept, of its search and of its finals, without opening it for writing."""
+    found = [outcome.verdict for file in _kept(folder / "verdicts") if (outcome := _read(file, Outcome))]
+    return found + [final.verdict for file in _kept(folder / "finals") if (final := _read(file, Final))]
 
 
 def remembered(kept: T | None, make: Callable[[], T], keep: Callable[[T], None]) -> T:
@@ -133,6 +138,11 @@ def _new_folder(parent: Path, task: str) -> Path:
             continue
         return folder
     raise FileExistsError(17, "a thousand runs in one second", str(parent / name))
+
+
+def _kept(folder: Path) -> list[Path]:
+    """Whole files only: one that is being written has a name with a dot before it."""
+    return sorted(file for file in folder.glob("*.json") if not file.name.startswith("."))
 
 
 def _read(file: Path, kind: type[T]) -> T | None:
