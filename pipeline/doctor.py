@@ -147,7 +147,7 @@ def _data_set(settings: Settings) -> Iterable[Finding]:
             state="lacks",
             found="no *.safetensors under the data roots or $FLASHINFER_TRACE_DIR",
             cost="inputs of 9 FlashInfer problems are synthesised: such a result stays a draft",
-            brought_by="kernelarc data download --blobs",
+            brought_by="kernelarc data download",
         )
 
 

@@ -47,6 +47,8 @@ class Judging:
             return Outcome(candidate=candidate, verdict=verdict)
         reports, prediction = self.foresee(candidate, (TARGETS[self.settings.target],))
         workloads = prediction.workloads if prediction else ()
+        if len(workloads) < len(self.prepared.asked.workloads):
+            workloads = ()  # a mean over some of them would rank what could not be followed as fast
         return Outcome(
             candidate=candidate,
             verdict=verdict,
@@ -86,7 +88,7 @@ def cross_compiler(settings: Settings, prepared: Prepared, progress: Progress, s
 
         hardware = load_gpu(HARDWARE[settings.target])
         try:
-            return examine(candidate, prepared.asked, targets, hardware, scratch)
+            return examine(candidate, prepared.asked, targets, hardware, scratch, prepared.small)
         except GuardBroken as error:
             progress.note(f"{candidate.digest[:12]} could not be compiled for {', '.join(targets)}: {error}")
             return (), None

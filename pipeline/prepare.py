@@ -8,6 +8,7 @@ from pipeline.settings import Settings
 from tasks.errors import TaskError
 from tasks.task import Task
 from tasks.value import Value
+from tasks.workload import Workload
 
 
 class Prepared(Value):
@@ -19,6 +20,11 @@ class Prepared(Value):
     @property
     def was_shrunk(self) -> bool:
         return self.asked.digest != self.judged.digest
+
+    @property
+    def small(self) -> dict[str, Workload]:
+        """Of a full-size workload's uuid, one scaled down from it."""
+        return {self.judged.originals.get(w.uuid, w.uuid): w for w in self.judged.workloads}
 
 
 def prepare(settings: Settings, name: str, device: Literal["cpu", "cuda"], progress: Progress) -> Prepared:
