@@ -45,6 +45,15 @@ class Pieces(NamedTuple):
         )
 
 
+def read(folder: Path) -> Submission:
+    """The submission in `folder`; `TaskError` names what cannot be read. Whether it holds, `verify` says."""
+    pieces = read_pieces(folder)
+    if pieces.submission is None:
+        first = pieces.discrepancies[0]
+        raise TaskError(first.problem, file=folder / first.file, field=first.field, mend="make it again")
+    return pieces.submission
+
+
 def read_pieces(folder: Path) -> Pieces:
     """`TaskError` when `folder` is no folder; everything else is a discrepancy."""
     found: list[Discrepancy] = []

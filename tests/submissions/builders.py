@@ -36,6 +36,13 @@ CPU = Environment(
 KINDS: tuple[tuple[Literal["official", "measured"], int], ...] = (("official", 2), ("measured", 1))
 """How many calls of each kind a process makes here."""
 
+KERNEL = """#include <torch/extension.h>
+
+void run(torch::Tensor x, torch::Tensor y) { torch::mul_out(y, x, 2); }
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
+"""
+
 
 def a_task(**changes: Any) -> Task:
     definition = Definition(
@@ -89,7 +96,7 @@ def a_cpp_candidate(task: Task, options: CompileOptions | None) -> Candidate:
         entry_point="kernel.cu::run",
         compile_options=options,
     )
-    sources = (SourceFile(path="kernel.cu", content="// a kernel\n"),)
+    sources = (SourceFile(path="kernel.cu", content=KERNEL),)
     return plain.model_copy(
         update={"solution": plain.solution.model_copy(update={"spec": spec, "sources": sources})}
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from submissions.discrepancy import Discrepancy
 from submissions.evidence import Evidence
 from submissions.files import NAMES, evidence_bytes, files, sums
-from submissions.read import parse_evidence
+from submissions.read import parse_evidence, read
 from submissions.report import report
 from submissions.samples import pack, unpack
 from submissions.verify import verify
@@ -293,3 +293,10 @@ def test_the_sums_are_those_that_sha256sum_reads(folder: Path) -> None:
 def test_what_was_written_is_read_back_whole(folder: Path) -> None:
     assert parse_evidence((folder / "evidence.json").read_bytes()) == ready().evidence
     assert report(ready()).encode() == (folder / "REPORT.md").read_bytes()
+
+
+def test_a_submission_is_read_back_as_it_was_packaged(folder: Path) -> None:
+    assert read(folder) == ready()
+    (folder / "traces.jsonl").write_bytes(b"{\n")
+    with pytest.raises(TaskError, match=r"traces\.jsonl"):
+        read(folder)
