@@ -10,12 +10,13 @@ from guard.statistics.arrays import Booleans, Floats, Integers
 from guard.statistics.equivalence import inside_margin
 from guard.statistics.hodges_lehmann import Shifts, shifts_between, shifts_of_pairs
 from guard.statistics.looks import Look, looks_for
-from guard.statistics.modes import processes_are_bimodal
+from guard.statistics.modes import has_a_stray, processes_are_bimodal
 from guard.statistics.multiplicity import holm
 from guard.statistics.rank_tests import mann_whitney_greater, wilcoxon_greater
 from guard.statistics.spread import robust_spread
 
-_UNDECIDED, _SLOWER, _FASTER, _EQUIVALENT, _UNSTABLE = -1, 0, 1, 2, 3
+_UNDECIDED = -1
+_SLOWER, _FASTER, _EQUIVALENT, _UNSTABLE, _INCONCLUSIVE = range(5)
 OUTCOMES = (Outcome.SLOWER, Outcome.FASTER, Outcome.EQUIVALENT, Outcome.UNSTABLE, Outcome.INCONCLUSIVE)
 """Outcome of each code in `Decisions.outcome`."""
 
@@ -24,6 +25,7 @@ class LookResult(NamedTuple):
     """What one look shows; arrays `[problems, workloads]`."""
 
     outcome: Integers
+    unstable: Booleans
     p_slower: Floats
     p_faster: Floats
 
@@ -46,20 +48,21 @@ def decide(baseline: Floats, candidate: Floats, rule: Rule) -> Decisions:
     looks = reachable_looks(rule, baseline.shape[1], min(baseline.shape[-1], candidate.shape[-1]))
     problems, workloads = baseline.shape[:2]
     outcome = np.full((problems, workloads), _UNDECIDED)
+    unstable = np.zeros((problems, workloads), dtype=bool)
     decided_at = np.zeros((problems, workloads), dtype=np.int64)
     stopped_at = np.zeros(problems, dtype=np.int64)
     for look in looks:
         open_problems = np.flatnonzero((outcome == _UNDECIDED).any(axis=1))
         if open_problems.size == 0:
             break
-        seen = take_look(
-            baseline[open_problems], candidate[open_problems], look, rule, final=look is looks[-1]
-        )
-        stopped_at[open_problems] = look.processes
+        seen = take_look(baseline[open_problems], candidate[open_problems], look, rule)
         undecided = outcome[open_problems] == _UNDECIDED
+        stopped_at[open_problems] = look.processes
         decided_at[open_problems] = np.where(undecided, look.processes, decided_at[open_problems])
         outcome[open_problems] = np.where(undecided, seen.outcome, outcome[open_problems])
-    outcome[outcome == _UNDECIDED] = OUTCOMES.index(Outcome.INCONCLUSIVE)
+        unstable[open_problems] = seen.unstable
+    rest = outcome == _UNDECIDED
+    outcome[rest] = np.where(unstable[rest], _UNSTABLE, _INCONCLUSIVE)
     return Decisions(outcome, decided_at, stopped_at)
 
 
@@ -72,11 +75,11 @@ def reachable_looks(rule: Rule, workloads: int, processes: int) -> tuple[Look, .
     return reachable
 
 
-def take_look(baseline: Floats, candidate: Floats, look: Look, rule: Rule, final: bool) -> LookResult:
-    """One look at the first `look.processes` of each arm. Codes of `OUTCOMES`, or -1 for undecided.
+def take_look(baseline: Floats, candidate: Floats, look: Look, rule: Rule) -> LookResult:
+    """One look at the first `look.processes` of each arm; -1 in `outcome` stands for undecided.
 
     A direction shown outranks equivalence (a change of 1 % can be both), and outranks a wide spread: the
-    rank test holds its level whatever the spread. UNSTABLE is said at the last look only.
+    rank test holds its level whatever the spread.
     """
     a, b = baseline[..., : look.processes], candidate[..., : look.processes]
     shifts = arm_shifts(a, b, rule)
@@ -84,13 +87,10 @@ def take_look(baseline: Floats, candidate: Floats, look: Look, rule: Rule, final
     slower = (p_slower <= look.alpha) & (shifts.centre >= log1p(rule.tau))
     faster = (p_faster <= look.alpha) & (shifts.centre <= -log1p(rule.tau))
     unstable = arms_are_unstable(a, b, rule)
-    equivalent = inside_margin(shifts, rule.delta, look.equivalence_alpha) & ~unstable
-    outcome = np.select(
-        [slower, faster, equivalent, unstable & final],
-        [_SLOWER, _FASTER, _EQUIVALENT, _UNSTABLE],
-        default=_UNDECIDED,
-    )
-    return LookResult(np.asarray(outcome), p_slower, p_faster)
+    doubtful = unstable | (has_a_stray(a) | has_a_stray(b)) if look.processes < rule.looks[-1] else unstable
+    equivalent = inside_margin(shifts, rule.delta, look.equivalence_alpha) & ~doubtful
+    outcome = np.select([slower, faster, equivalent], [_SLOWER, _FASTER, _EQUIVALENT], default=_UNDECIDED)
+    return LookResult(np.asarray(outcome), unstable, p_slower, p_faster)
 
 
 def arm_shifts(baseline: Floats, candidate: Floats, rule: Rule) -> Shifts:

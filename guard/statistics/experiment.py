@@ -141,7 +141,7 @@ def _describe(ends: _Endpoints, index: int, rule: Rule) -> EndpointComparison:
     processes = int(ends.decisions.decided_at[0, index])
     look = next(look for look in ends.looks if look.processes == processes)
     a, b = ends.baseline[:, :processes], ends.candidate[:, :processes]
-    seen = take_look(a, b, look, rule, final=True)
+    seen = take_look(a, b, look, rule)
     shifts = arm_shifts(a[index], b[index], rule)
     low, high, level = shifts.interval(_INTERVAL_ALPHA)
     spread = float(robust_spread(a[index], b[index]))

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import beta, mstats
+from scipy.special import betaincinv
+from scipy.stats import mstats
 
 from guard.statistics.arrays import Floats, finite
 from guard.statistics.location import mid_distribution_median
@@ -36,7 +37,7 @@ def median_interval(times: ArrayLike, level: float = 0.95, tick: float = 0.0) ->
         low, high = mstats.median_cihs(values, alpha=1 - level)
     else:
         low, high = np.quantile(values, _median_shares(effective, level))
-    centre = float(mid_distribution_median(values))
+    centre = float(mid_distribution_median(values)) if tick else float(np.median(values))
     few = effective < FEWEST_EFFECTIVE_SAMPLES
     flags = (("AUTOCORRELATED" if effective < values.size else "FEW_SAMPLES"),) if few else ()
     return MedianInterval(
@@ -88,4 +89,4 @@ def integrated_time(correlation: Floats) -> float:
 def _median_shares(effective: float, level: float) -> Floats:
     """The two quantiles between which the median of `effective` samples lies at `level`."""
     half = (max(effective, 3.0) + 1) / 2
-    return np.asarray(beta.ppf([(1 - level) / 2, (1 + level) / 2], half, half))
+    return np.asarray(betaincinv(half, half, [(1 - level) / 2, (1 + level) / 2]))
