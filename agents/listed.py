@@ -1,0 +1,42 @@
+"""The base of agents that go through a list of proposals, made one at a time as they are asked for."""
+
+from collections.abc import Iterable
+
+from agents.proposal import Proposal
+from guard.verdict import Verdict
+from tasks.candidate import Candidate
+from tasks.solution import Hardware
+from tasks.task import Task
+
+
+class ListedAgent:
+    """A subclass may learn from verdicts which of its proposals are not worth asking for."""
+
+    name: str
+
+    def __init__(
+        self, name: str, task: Task, proposals: Iterable[Proposal], target: Hardware = Hardware.B200
+    ) -> None:
+        self.name, self._task, self._target = name, task, target
+        self._proposals = iter(proposals)
+        self._asked: dict[str, Proposal] = {}
+
+    def ask(self) -> Candidate | None:
+        for proposal in self._proposals:
+            if self.is_worth_asking(proposal):
+                candidate = proposal.candidate(self._task, self.name, self._target)
+                if candidate.digest not in self._asked:
+                    self._asked[candidate.digest] = proposal
+                    return candidate
+        return None
+
+    def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:
+        """Nothing to learn by default."""
+
+    def is_worth_asking(self, proposal: Proposal) -> bool:
+        """False for what verdicts have made pointless."""
+        return True
+
+    def proposal_of(self, candidate: Candidate) -> Proposal | None:
+        """What `candidate` was made of, when this agent asked for it."""
+        return self._asked.get(candidate.digest)

@@ -1,0 +1,23 @@
+"""Every agent by name; add one by a file and a line here."""
+
+from agents.base import Agent, AgentFactory
+from agents.compile import CompileAgent
+from agents.library import LibraryAgent
+from agents.reference import ReferenceAgent
+from agents.template import TemplateAgent
+from tasks.solution import Hardware
+from tasks.task import Task
+
+AGENTS: dict[str, AgentFactory] = {
+    "reference": ReferenceAgent,
+    "compile": CompileAgent,
+    "library": LibraryAgent,
+    "template": TemplateAgent,
+}
+
+
+def create(name: str, task: Task, seed: int, *, target: Hardware | str = Hardware.B200) -> Agent:
+    """The agent called `name`; `ValueError` lists the names there are."""
+    if name not in AGENTS:
+        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(sorted(AGENTS))}")
+    return AGENTS[name](task, seed, target=Hardware(target))
