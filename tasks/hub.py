@@ -64,13 +64,13 @@ class HuggingFaceHub:
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     """The library, and what it raises: its own faults are `OSError` or `ValueError`, HTTP's are not."""
     try:
-        import httpx
         import huggingface_hub
+        from huggingface_hub.errors import HTTPError
     except ImportError as error:
         raise TaskError(
             "downloading needs huggingface_hub", mend="install the extra: pip install 'kernelarc[data]'"
         ) from error
-    return huggingface_hub, (OSError, ValueError, httpx.HTTPError)
+    return huggingface_hub, (OSError, ValueError, HTTPError)
 
 
 def _unreachable(error: Exception, what: str) -> Exception:

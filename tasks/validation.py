@@ -60,6 +60,8 @@ def faults_of(error: ValidationError, content: Any) -> tuple[Fault, ...]:
     """Every fault that `error` holds, one a field, in the document's words."""
     by_field: dict[str, Fault] = {}
     for detail in error.errors(include_url=False):
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # pydantic counts only the good items of a list: the bad ones are named already
         path, branches = _readable(detail["loc"], content)
         node, wanted = _typed_node(path, content)
         if branches and node is not None and wanted is None:
