@@ -84,6 +84,18 @@ class Watch:
         }
 
 
+def gpu_architecture() -> str:
+    """Compute capability such as `9.0`, without the `a` that the official `LOCAL` target lacks."""
+    import pynvml
+
+    pynvml.nvmlInit()
+    try:
+        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(pynvml.nvmlDeviceGetHandleByIndex(0))
+    finally:
+        pynvml.nvmlShutdown()
+    return f"{major}.{minor}"
+
+
 def cpu_name() -> str:
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -24,7 +24,6 @@ def official_rounds(trial: Trial, worker: WorkerProcess) -> None:
 
 def _rounds(trial: Trial, worker: WorkerProcess, index: int, history: list[int]) -> tuple[int, Status]:
     uuid = trial.task.workloads[index].uuid
-    kept = Correctness()
     for round_ in range(trial.protocol.official_rounds):
         call = trial.reference.ask("official", workload=index, round=round_, history=history, dps=trial.dps)
         try:
@@ -41,33 +40,21 @@ def _rounds(trial: Trial, worker: WorkerProcess, index: int, history: list[int])
             trial.hold_against(failure.reason)
             return round_ + 1, official_status(failure)
         answer = trial.reference.ask("official-check")
-        kept = fold(kept, answer["figures"])
-        trial.figures[uuid] = kept
+        trial.figures[uuid] = Correctness(**answer["correctness"])
         status = Status(answer["status"])
         if status != Status.PASSED:
             trial.hold_against(_reason(status, uuid, round_, answer))
             return round_ + 1, status
-        trial.saw_ratio(uuid, min((f["matched_ratio"] for f in answer["figures"]), default=1.0))
+        trial.saw_ratio(uuid, answer["matched_ratio"])
     return trial.protocol.official_rounds, Status.PASSED
-
-
-def fold(kept: Correctness, figures: list[Message]) -> Correctness:
-    """The record with the largest absolute error so far, with its own relative error; NaN and infinity win."""
-    for figure in figures:
-        found = Correctness(**{name: figure[name] for name in Correctness.model_fields if name in figure})
-        larger = found.max_absolute_error > kept.max_absolute_error
-        if larger or found.has_nan or (found.has_inf and not kept.has_nan):
-            kept = found
-    return kept
 
 
 def _reason(status: Status, uuid: str, round_: int, answer: Message) -> Reason:
     if status in _REASON_OF:
         code, said = _REASON_OF[status]
         return Reason(code=code, message=said, workload=uuid)
-    last = answer["figures"][-1]
-    wrong = (
-        "NaN or infinity" if last["has_nan"] or last["has_inf"] else f"matched {last['matched_ratio']:.4%}"
-    )
-    said = f"official round {round_}: {wrong}, largest absolute error {last['max_absolute_error']:.4g}"
+    kept = answer["correctness"]
+    not_finite = kept["has_nan"] or kept["has_inf"]
+    wrong = "NaN or infinity" if not_finite else f"matched {answer['matched_ratio']:.4%}"
+    said = f"official round {round_}: {wrong}, largest absolute error {kept['max_absolute_error']:.4g}"
     return Reason(code=ReasonCode.NUMERICAL, message=said, workload=uuid)

@@ -12,7 +12,7 @@ from guard.bank import Drawn
 from guard.buffers import Buffer
 from guard.channel import Message
 from guard.checks import CallRecord, first_finding
-from guard.compare import ErrorFigures, compare_outputs
+from guard.compare import NOTHING_YET, compare, compare_round
 from guard.layout import Call, Scalar, Slot, contiguous, offsets, room, scalar
 from guard.reference_values import Values
 from tasks.trace import Status
@@ -38,9 +38,12 @@ class Calls:
     def __init__(self, values: Values, inputs: Buffer, outputs: Buffer, shifts: random.Random) -> None:
         self.values, self.inputs, self.outputs, self._shifts = values, inputs, outputs, shifts
         self._open: _Open | None = None
+        self._kept = NOTHING_YET
 
     def official(self, workload: int, round: int, history: list[int], dps: bool) -> Message:
         """As the official evaluator prepares it: values of its stream, outputs of zeros."""
+        if round == 0:
+            self._kept = NOTHING_YET
         drawn = self.values.official(workload, round, tuple(history))
         return self._prepare(workload, drawn, dps, copies=1, poisoned=False)
 
@@ -57,21 +60,14 @@ class Calls:
         )
 
     def check_official(self) -> Message:
-        """The official figures of the call just made, output by output, stopping at the first that fails."""
+        """The official status of the call just made, and the figures kept over the rounds of its workload."""
         call = self._close()
         outputs = [self.outputs.tensor(slot) for slot in call.outputs[0]]
-        for output, expected in zip(outputs, call.drawn.expected, strict=True):
-            if output.shape != expected.shape:
-                return {"status": Status.INCORRECT_SHAPE, "figures": []}
-            if output.dtype != expected.dtype:
-                return {"status": Status.INCORRECT_DTYPE, "figures": []}
-        figures: list[ErrorFigures] = []
-        for output, expected in zip(outputs, call.drawn.expected, strict=True):
-            figures.append(compare_outputs(output, expected, self._tolerance(call)))
-            if not figures[-1].passes:
-                break
-        status = Status.PASSED if all(f.passes for f in figures) else Status.INCORRECT_NUMERICAL
-        return {"status": status, "figures": [f.model_dump(mode="json") for f in figures]}
+        status, self._kept = compare_round(outputs, call.drawn.expected, self._tolerance(call), self._kept)
+        correctness = self._kept.correctness.model_dump(mode="json")
+        return {
+            "status": status or Status.PASSED, "correctness": correctness, "matched_ratio": self._kept.matched_ratio
+        }  # fmt: skip
 
     def check_fresh(self) -> Message:
         """What is wrong with the call just made, and the smallest matched ratio over its outputs."""
@@ -106,7 +102,7 @@ class Calls:
         if finding:
             return {"finding": finding.model_dump(mode="json"), "matched_ratio": 0.0}
         ratios = [
-            compare_outputs(o, e, record.tolerance).matched_ratio
+            compare(o, e, record.tolerance).matched_ratio
             for o, e in zip(record.outputs, record.expected, strict=True)
         ]
         return {"finding": None, "matched_ratio": min(ratios, default=1.0)}

@@ -3,6 +3,7 @@
 import re
 import shutil
 
+from guard.environment import gpu_architecture
 from guard.errors import GuardBroken
 from guard.processes import CandidateFailed
 from guard.runner import ProgramFailed, run_program
@@ -37,6 +38,7 @@ def _build(candidate: Candidate, stage: Stage, limit_s: float) -> None:
         "solution": candidate.solution.model_dump(mode="json"),
         "folder": str(stage.built),
         "module": MODULE,
+        "architecture": gpu_architecture(),
     }
     try:
         reply = run_program("guard.languages.cpp_build", request, limit_s=limit_s, scratch=stage.built)

@@ -31,20 +31,12 @@ def _build(request: dict[str, Any]) -> None:
         raise ValueError("there is no C, C++ or CUDA file in the root of the solution")
     spec = request["solution"]["spec"]
     options = spec.get("compile_options") or {"cflags": [], "cuda_cflags": [], "ld_flags": ["-lcuda"]}
-    os.environ.setdefault("TORCH_CUDA_ARCH_LIST", _architecture())
+    os.environ.setdefault("TORCH_CUDA_ARCH_LIST", request["architecture"])
     cpp_extension.load(
         name=module, sources=files, extra_cflags=list(options["cflags"]), extra_cuda_cflags=list(options["cuda_cflags"]),
         extra_ldflags=list(options["ld_flags"]), extra_include_paths=[str(folder)], build_directory=str(folder),
         is_python_module=False,
     )  # fmt: skip
-
-
-def _architecture() -> str:
-    """The device's own, without the `a` that `LOCAL` officially lacks; flags of the solution may name another."""
-    import torch
-
-    major, minor = torch.cuda.get_device_capability()
-    return f"{major}.{minor}"
 
 
 if __name__ == "__main__":
