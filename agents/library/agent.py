@@ -64,6 +64,7 @@ def consequence(rules: Combination) -> str:
 
 def _combinations(rules: list[Rule]) -> Iterator[Combination]:
     faithful = tuple(rule for rule in rules if rule.consequence != "lower-precision")
+    yield tuple(rule for rule in faithful if not rule.is_gamble)
     yield faithful
     yield tuple(rules)
     for rule in rules:

@@ -213,7 +213,7 @@ def _gather_sizes(op: str, positional: list[Term]) -> list[Term]:
     sizes = positional[first:]
     if op == "full" or (sizes and sizes[0].op == "tuple"):
         return positional
-    if len(sizes) == 1 and sizes[0].op == "attribute":
+    if len(sizes) == 1 and sizes[0].op in ("attribute", "name"):
         return positional
     return [*positional[:first], Term("tuple", tuple(sizes))]
 

@@ -19,8 +19,8 @@ RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         SOFTMAX,
+        LAYER_NORM,  # before rms_norm, which a centred row looks like
         RMS_NORM,
-        LAYER_NORM,
         SILU,
         GELU,
         GROUPED_ATTENTION,

@@ -41,3 +41,5 @@ class Rule:
 
     It may speak of `torch` in full: `torch.nn.functional.silu`.
     """
+    is_gamble: bool = False
+    """It may as well be slower, by what it costs besides; so it is not part of the first thing proposed."""

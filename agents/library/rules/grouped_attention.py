@@ -29,7 +29,9 @@ def rewrite(found: Found, reading: Reading, writer: Writer) -> str:
 
 def _before_repetition(term: Term, reading: Reading) -> Term | None:
     found = _REPEATED.match(term, reading)
-    return None if found is None or reading.tensor(found["heads"]).rank != 4 else found["heads"]
+    if found is None or reading.tensor(term).rank != 4:
+        return None
+    return found["heads"] if reading.tensor(found["heads"]).rank == 4 else None
 
 
 RULE = Rule("grouped_attention", "reassociated", match, rewrite)

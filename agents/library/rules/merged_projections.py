@@ -52,4 +52,4 @@ def _is_input_matrix(term: Term, reading: Reading) -> bool:
     return term.op == "name" and term.value in reading.inputs and reading.tensor(term).rank == 2
 
 
-RULE = Rule("merged_projections", "reassociated", match, rewrite)
+RULE = Rule("merged_projections", "reassociated", match, rewrite, is_gamble=True)
