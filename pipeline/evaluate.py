@@ -54,7 +54,11 @@ def evaluate(settings: Settings, name: str, solution: Path | None, progress: Pro
 
     device = choose_device(settings.device)
     prepared = prepare(settings, name, device, progress)
-    candidate = reference_of(prepared.asked) if solution is None else read_candidate(solution, prepared.asked)
+    candidate = (
+        reference_of(prepared.asked)
+        if solution is None
+        else read_candidate(solution, prepared.asked, progress)
+    )
     protocol = protocol_for(settings.protocol, device, settings)
     with Session(device, inputs=settings.inputs) as session:
         verdict = judge(prepared.judged, candidate, protocol, session, progress.note)
@@ -79,11 +83,18 @@ def write_traces(evaluation: Evaluation, file: Path) -> None:
     write_whole(file, as_text(made).encode())
 
 
-def read_candidate(file: Path, task: Task) -> Candidate:
-    """The solution file as a candidate for `task`; `TaskError` also when it solves another problem."""
-    from tasks.solution_file import load_solution
+def read_candidate(file: Path, task: Task, progress: Progress) -> Candidate:
+    """The solution file as a candidate for `task`; `TaskError` also when it solves another problem.
+
+    What the official reader would silently swallow in it is said, before time is spent on it.
+    """
+    from tasks.lint import solution_findings
+    from tasks.solution_file import load_solution, read_solution
 
     solution = load_solution(file, task.definition)
+    document, findings = read_solution(file)
+    for finding in (*findings, *solution_findings(solution, document, task.definition)):
+        progress.note(str(finding))
     return Candidate(solution=solution, definition_digest=task.definition.digest)
 
 

@@ -34,6 +34,8 @@ def sentence_and_code(error: BaseException) -> tuple[str, int]:
         return f"no judgement was possible: {error}", BROKEN
     if isinstance(error, Interrupted):
         return f"stopped; `{error.again}` goes on from here", INTERRUPTED
+    if isinstance(error, click.ClickException):
+        return _of_the_command_line(error), BAD_INPUT
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return "stopped", INTERRUPTED
     if isinstance(error, OSError):
@@ -41,6 +43,12 @@ def sentence_and_code(error: BaseException) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return "this machine has too little memory for that", BROKEN
     return f"kernelarc itself failed ({type(error).__name__}: {error}); --debug shows where", BROKEN
+
+
+def _of_the_command_line(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    sentence = error.format_message().rstrip(".")
+    return f"{sentence}; see {context.command_path} --help" if context else sentence
 
 
 def _of_the_system(error: OSError) -> tuple[str, int]:
@@ -61,9 +69,6 @@ class Program(click.Group):
         more["standalone_mode"] = False
         try:
             code = super().main(arguments, *rest, **more)
-        except click.ClickException as error:
-            error.show()
-            sys.exit(BAD_INPUT)
         # the last frame there is: whatever comes this far must leave as a sentence and a code
         except BaseException as error:
             if isinstance(error, SystemExit):

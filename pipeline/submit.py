@@ -1,5 +1,6 @@
 """`kernelarc submit`, line by line: each line's result is the next line's argument."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,12 @@ from submissions.submission import Submission
 from submissions.versions import installed
 from submissions.write import ROOT, write
 from tasks.candidate import Candidate
+from tasks.definition import Definition
+from tasks.document import Document
+from tasks.lint import solution_findings
+from tasks.solution import Solution
+from tasks.solution_file import SOLUTION, write_solution
+from tasks.task import LintFinding
 from tasks.value import Value
 
 
@@ -95,6 +102,7 @@ def packaged(run: Run, judging: Judging, candidate: Candidate, final: Final) -> 
         protocol=final.protocol,
         judged_at=final.judged_at,
         command=command_of(run),
+        lint=_lint(candidate.solution, judging.prepared.asked.definition),
         compile_reports=reports,
         predictions=() if prediction is None else (prediction,),
         reference=_reference_times(run, judging, candidate, final),
@@ -112,6 +120,12 @@ def command_of(run: Run) -> str:
         f"--seed {settings.seed} --device {header.device} --target {settings.target} "
         f"--precision {settings.precision} --inputs {settings.inputs}"
     )
+
+
+def _lint(solution: Solution, definition: Definition) -> tuple[LintFinding, ...]:
+    """What the official reader would silently swallow in the file that is about to be written."""
+    document = Document(file=SOLUTION, content=json.loads(write_solution(solution)))
+    return tuple(solution_findings(solution, document, definition))
 
 
 def _final(run: Run, judging: Judging, candidate: Candidate, processes: int | None = None) -> Final:

@@ -1,5 +1,6 @@
 """`kernelarc tasks`, `show` and `lint`: what is asked, before anything is judged."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,12 +87,14 @@ def _shown_text(task: "Task") -> str:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument(
+    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path)
+)
 @options(data_option)
-def lint(paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
+def lint(paths: tuple[Path, ...], as_json: bool, **given: Any) -> int:
     """Say what the official readers silently swallow in definitions, workloads, solutions and traces.
 
-    PATH is a problem's folder, a file of one, a folder of problems, or a task's name. Exit 1 on errors only.
+    PATH is an official file of any kind, a problem's folder, or a data root. Exit 1 on errors only.
 
     \b
     Examples:
