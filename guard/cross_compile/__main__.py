@@ -33,7 +33,9 @@ def _settle(folder: Path) -> None:
 def _examine(request: Request, folder: Path, started: float) -> Reply:
     from guard.cross_compile.candidate_code import lay_out
     from guard.cross_compile.examination import examine_python
+    from guard.cross_compile.lazy_dynamo import put_off_dynamo
 
+    put_off_dynamo()
     sources = folder / "sources"
     lay_out(request.solution, sources)
     share = 0.8 * request.limit_s / len(request.gpus)

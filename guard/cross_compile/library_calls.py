@@ -54,6 +54,11 @@ class LibraryCalls(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.recorder, self.device_type = recorder, device_type
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing here is ever compiled; saying so would import torch._dynamo, which takes seconds."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)

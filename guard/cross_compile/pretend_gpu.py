@@ -59,6 +59,8 @@ class _Cuda(TorchFunctionMode):
             return args[0].to(self.device_type)
         if func is torch.Tensor.get_device:
             return 0
+        if func is torch.device:
+            return func(*args, **kwargs)  # a name only; it is turned where it is used
         args = tuple(self._here(value) for value in args)
         kwargs = {name: self._here(value) for name, value in kwargs.items()}
         kwargs.pop("pin_memory", None)
