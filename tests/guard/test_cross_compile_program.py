@@ -1,0 +1,72 @@
+"""The sandboxed program that examines candidates, as other packages call it."""
+
+from pathlib import Path
+
+import pytest
+
+from guard.cross_compile import cross_compile, examine, predict
+from guard.cross_compile.cuda_sources import find_nvcc
+from tasks.candidate import Candidate
+from tasks.definition import Definition
+from tasks.errors import TaskError
+from tasks.gpu import FOLDER
+from tasks.task import Task
+from tasks.workload import Workload
+from tests.fakes import gpu_kernels as kernels
+from tests.fakes.follow import ADD, NORM, PRODUCT, solution, workload
+
+pytest.importorskip("triton")
+
+
+def task_of(definition: Definition, *workloads: Workload) -> Task:
+    return Task(name="problem", definition=definition, workloads=workloads)
+
+
+def candidate_of(source: str, language: str, definition: Definition) -> Candidate:
+    return Candidate(solution=solution(source, language), definition_digest=definition.digest)
+
+
+def test_one_run_compiles_for_every_target_and_predicts_for_one_gpu(tmp_path: Path) -> None:
+    task = task_of(NORM, workload(NORM, rows=4096, width=4096), workload(NORM, rows=1, width=128))
+    candidate = candidate_of(kernels.ROW_NORM, "triton", NORM)
+    reports, prediction = examine(candidate, task, ("sm_90a", "sm_100a"), "B200", tmp_path)
+    assert [(report.target, report.ok) for report in reports] == [("sm_90a", True), ("sm_100a", True)]
+    assert prediction is not None and prediction.hardware == "B200"
+    assert [one.uuid for one in prediction.workloads] == [w.uuid for w in task.workloads]
+    assert prediction.workloads[0].predicted_ms > prediction.workloads[1].predicted_ms > 0
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+def test_a_candidate_that_ends_its_process_gets_a_report(tmp_path: Path) -> None:
+    source = "import os\ndef run(x, y):\n    os._exit(7)\n"
+    task = task_of(ADD, workload(ADD, n=64))
+    report = cross_compile(candidate_of(source, "pytorch", ADD), task, "sm_100a", tmp_path)
+    assert not report.ok and not report.refused and "gave no answer: ended with 7" in report.error
+
+
+def test_a_candidate_that_never_ends_gets_a_report_in_time(tmp_path: Path) -> None:
+    source = "def run(x, y):\n    while True:\n        pass\n"
+    task = task_of(ADD, workload(ADD, n=64))
+    candidate = candidate_of(source, "pytorch", ADD)
+    (report,), prediction = examine(candidate, task, ("sm_90a",), "H200", tmp_path, limit_s=2)
+    assert "within 2 s" in report.error and prediction is not None and prediction.workloads == ()
+    assert "gave no answer" in prediction.note
+
+
+def test_a_target_that_nobody_knows_is_the_callers_mistake(tmp_path: Path) -> None:
+    task = task_of(ADD, workload(ADD, n=64))
+    with pytest.raises(TaskError, match=r"sm_12.*use one of"):
+        cross_compile(candidate_of("x = 1", "pytorch", ADD), task, "sm_12", tmp_path)
+
+
+@pytest.mark.skipif(find_nvcc() is None, reason="there is no nvcc on this machine")
+def test_cuda_sources_are_predicted_from_what_the_task_asks_on_a_gpu_of_ones_own(tmp_path: Path) -> None:
+    own = tmp_path / "mine.yaml"
+    own.write_text((FOLDER / "H200.yaml").read_text().replace("name: H200", "name: Mine"))
+    task = task_of(PRODUCT, workload(PRODUCT, m=4096, n=4096, k=4096))
+    candidate = candidate_of(kernels.CUDA_ADD, "cuda_cpp", PRODUCT)
+    prediction = predict(candidate, task, str(own), tmp_path / "scratch")
+    assert prediction.hardware == "Mine" and "not seen" in prediction.note
+    (one,) = prediction.workloads
+    assert one.flops == 2 * 4096**3 and one.bytes == 3 * 2 * 4096**2 and one.bound_by == "compute"
+    assert prediction.total_ms == one.predicted_ms > 0
