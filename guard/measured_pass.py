@@ -50,7 +50,9 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
 def _call(trial: Trial, worker: WorkerProcess, index: int, seed: int, kind: str, first: bool) -> float:
     """One call, checked; milliseconds on the guard's own clock from the request to the reply."""
     uuid = trial.task.workloads[index].uuid
-    call = trial.reference.ask("fresh", workload=index, index=seed, kind=kind, dps=trial.dps)
+    call = trial.reference.ask(
+        "fresh", workload=index, index=seed, kind=kind, dps=trial.dps, policy=trial.protocol.precision
+    )
     try:
         began = time.perf_counter()
         worker.ask(

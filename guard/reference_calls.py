@@ -15,6 +15,7 @@ from guard.checks import CallRecord, first_finding
 from guard.compare import NOTHING_YET, compare, compare_round
 from guard.layout import Call, Scalar, Slot, contiguous, offsets, room, scalar
 from guard.reference_values import Values
+from guard.verdict import PrecisionPolicy
 from tasks.trace import Status
 
 _INTEGER = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -39,6 +40,7 @@ class Calls:
         self.values, self.inputs, self.outputs, self._shifts = values, inputs, outputs, shifts
         self._open: _Open | None = None
         self._kept = NOTHING_YET
+        self._policy: PrecisionPolicy = "tolerance"
 
     def official(self, workload: int, round: int, history: list[int], dps: bool) -> Message:
         """As the official evaluator prepares it: values of its stream, outputs of zeros."""
@@ -47,12 +49,14 @@ class Calls:
         drawn = self.values.official(workload, round, tuple(history))
         return self._prepare(workload, drawn, dps, copies=1, poisoned=False)
 
-    def fresh(self, workload: int, index: int, kind: str, dps: bool) -> Message:
+    def fresh(self, workload: int, index: int, kind: str, dps: bool, policy: PrecisionPolicy) -> Message:
         """Values that nobody has seen, outputs full of poison, every tensor at a new address."""
+        self._policy = policy
         return self._prepare(workload, self.values.fresh(workload, index, kind), dps, copies=1, poisoned=True)
 
-    def timed(self, workload: int, index: int, dps: bool) -> Message:
+    def timed(self, workload: int, index: int, dps: bool, policy: PrecisionPolicy) -> Message:
         """One set of values and as many output slots as the buffer holds, 64 at most."""
+        self._policy = policy
         drawn = self.values.fresh(workload, index, "fresh")
         one = room([s for s in self._output_bytes(workload, drawn, dps)])
         return self._prepare(
@@ -97,6 +101,8 @@ class Calls:
             names=self.values.names,
             poison=call.poison,
             tolerance=self._tolerance(call),
+            policy=self._policy,
+            honest=self.values.honest_error(call.workload, self._policy),
         )
         finding = first_finding(record)
         if finding:

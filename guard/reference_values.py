@@ -1,16 +1,18 @@
 """Inputs and expected values: the official stream, and fresh ones from seeds that nobody else knows."""
 
 import hashlib
+import math
 import random
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from guard.bank import Bank, Drawn, tensors_of
+from guard.checks.precision import ROUNDING_STEP, moved
 from guard.layout import room
 from guard.outputs import as_tensors
+from guard.verdict import PrecisionPolicy
 from tasks.dtypes import torch_dtype
 from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
 from tasks.task import Task
@@ -48,6 +50,7 @@ class Values:
         ]
         self.marks = ["synthetic-inputs"] if any(generator.synthetic for generator in self.generators) else []
         self._after: dict[_POSITION, Any] = {}
+        self._honest: dict[tuple[int, PrecisionPolicy], tuple[float, ...] | None] = {}
 
     def prove(self, index: int, memory_bytes: int) -> dict[str, Any]:
         """Generator and reference run once on a workload; sizes in bytes, seconds, and room in the buffers."""
@@ -94,6 +97,23 @@ class Values:
         if index >= 0:
             self.bank.put(key, drawn)
         return drawn
+
+    def honest_error(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
+        """Of each output, the root mean square of its move when the inputs move by one rounding step.
+
+        None where no input can be moved, or where the reference gives no finite answer then.
+        """
+        key = (workload, policy)
+        if key not in self._honest:
+            drawn = self.fresh(workload, -1, "fresh")
+            inputs = moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2))
+            result = self._draw(lambda: inputs)
+            moves = [_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True)]
+            usable = all(math.isfinite(m) for m in moves) and any(
+                a is not b for a, b in zip(inputs, drawn.inputs, strict=True)
+            )
+            self._honest[key] = tuple(moves) if usable else None
+        return self._honest[key]
 
     def _seed(self, workload: int, index: int) -> int:
         text = f"{workload}:{index}".encode()
@@ -165,5 +185,10 @@ def _set_random_state(state: tuple[Any, ...], device: torch.device) -> None:
         torch.cuda.set_rng_state(cuda, device)
 
 
-def shapes_of(tensors: Sequence[torch.Tensor]) -> list[list[int]]:
-    return [list(t.shape) for t in tensors]
+def _rms(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Root mean square of the difference, where both are finite; 0 for types that do not round."""
+    if not a.is_floating_point() or a.numel() == 0:
+        return 0.0
+    difference = a.to(torch.float32) - b.to(torch.float32)
+    finite = torch.isfinite(difference)
+    return float(torch.where(finite, difference, 0.0).square().mean().sqrt())

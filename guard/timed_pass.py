@@ -20,7 +20,9 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
     """Warm-up, discovery and timed calls for each workload; gives the official median, never more trust."""
     for index, workload in enumerate(trial.task.workloads):
         trial.progress(f"timing workload {index + 1} of {len(trial.task.workloads)}")
-        call = trial.reference.ask("timed", workload=index, index=BANK + process, dps=trial.dps)
+        call = trial.reference.ask(
+            "timed", workload=index, index=BANK + process, dps=trial.dps, policy=trial.protocol.precision
+        )
         try:
             times = _one(trial, worker, index, call)
         except CandidateFailed as failure:

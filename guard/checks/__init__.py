@@ -3,9 +3,15 @@
 from guard.checks.base import CallRecord, Check, Finding
 from guard.checks.mutation import mutation
 from guard.checks.numerical import numerical
+from guard.checks.precision import precision
 from guard.checks.unwritten import unwritten
 
-CHECKS: dict[str, Check] = {"mutation": mutation, "unwritten": unwritten, "numerical": numerical}
+CHECKS: dict[str, Check] = {
+    "mutation": mutation,
+    "unwritten": unwritten,
+    "numerical": numerical,
+    "precision": precision,
+}
 
 
 def first_finding(record: CallRecord) -> Finding | None:

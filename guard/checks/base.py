@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from guard.verdict import ReasonCode
+from guard.verdict import PrecisionPolicy, ReasonCode
 from tasks.value import Value
 from tasks.workload import Tolerance
 
@@ -30,6 +30,9 @@ class CallRecord:
     poison: Sequence[torch.Tensor | None]
     """Of each output, the one-element pattern that filled it before; None where it was not poisoned."""
     tolerance: Tolerance
+    policy: PrecisionPolicy = "tolerance"
+    honest: Sequence[float] | None = None
+    """Of each output, the root mean square by which the reference moves when its inputs move by one rounding step."""
 
 
 Check = Callable[[CallRecord], Finding | None]
