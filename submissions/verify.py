@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from submissions.agreement import disagreements
-from submissions.discrepancy import Discrepancy, differences
+from submissions.discrepancy import Discrepancy, differences, unreadable
 from submissions.evidence import Evidence
 from submissions.facts import TaskRecord, timing_of
 from submissions.files import EVIDENCE, REPORT, SUMS, TRACES, sums
@@ -36,23 +36,34 @@ def _all(folder: Path, pieces: Pieces, task: Task | None) -> Iterator[Discrepanc
     yield from pieces.discrepancies
     yield from _sums(pieces.content)
     if pieces.evidence is not None:
-        yield from _amounts_to(pieces.evidence)
+        yield from _derived(EVIDENCE, _amounts_to(pieces.evidence))
         yield from _place(folder.resolve(), pieces.evidence)
     submission = pieces.submission
     if submission is None:
         return
-    yield from _digests(submission)
-    yield from _solution(submission)
+    yield from _derived(EVIDENCE, _digests(submission))
+    yield from _derived(SOLUTION, _solution(submission))
     figures = [
         Discrepancy(file=EVIDENCE, field=d.field, problem=d.problem)
         for d in disagreements(submission.evidence.verdict, submission.samples, submission.workloads)
     ]
     yield from figures
     if not any(d.field == "verdict.workloads" for d in figures):
-        yield from _traces(submission, pieces)
-        yield from _report(submission, pieces.content)
+        yield from _derived(TRACES, _traces(submission, pieces))
+        yield from _derived(REPORT, _report(submission, pieces.content))
     if task is not None:
         yield from _task(submission.evidence.task, TaskRecord.of(task))
+
+
+def _derived(file: str, check: Iterator[Discrepancy]) -> Iterator[Discrepancy]:
+    """Readable facts may still give no valid `file`: a spec without its sources, a device without a name."""
+    try:
+        yield from check
+    except ValueError as error:
+        cause = unreadable(file, error)
+        yield Discrepancy(
+            file=file, field=cause.field, problem=f"the evidence gives no such file: {cause.problem}"
+        )
 
 
 def _sums(content: dict[str, bytes]) -> Iterator[Discrepancy]:

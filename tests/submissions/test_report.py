@@ -55,7 +55,7 @@ def test_a_speed_up_is_shown_only_where_the_reference_was_timed() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.text(st.characters(codec="utf-8"), max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_text_breaks_the_table_or_the_verification(
     tmp_path_factory: pytest.TempPathFactory, note: str, strategy: str
 ) -> None:

@@ -20,6 +20,8 @@ from submissions.samples import pack, unpack
 from submissions.verify import verify
 from submissions.write import write
 from tasks.errors import TaskError
+from tasks.solution import Solution
+from tasks.value import digest_of
 from tests.submissions.builders import a_task, draft, ready
 
 
@@ -47,7 +49,7 @@ def places(discrepancies: tuple[Discrepancy, ...]) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(draw=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_changed_byte_anywhere_is_found(untouched: Path, name: str, draw: st.DataObject) -> None:
     path = untouched / name
     original = path.read_bytes()
@@ -129,10 +131,24 @@ def changed(value: Any) -> Any:
             return ["something"] if isinstance(value, list) else {"some": "thing"}
 
 
-def change(content: Any, path: tuple[str | int, ...]) -> None:
+def emptied(value: Any) -> Any:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return -1
+        case str():
+            return ""
+        case None:
+            return 0
+        case _:
+            return None
+
+
+def change(content: Any, path: tuple[str | int, ...], how: Callable[[Any], Any] = changed) -> None:
     for key in path[:-1]:
         content = content[key]
-    content[path[-1]] = changed(content[path[-1]])
+    content[path[-1]] = how(content[path[-1]])
 
 
 def rewritten(name: str, content: Any) -> bytes:
@@ -141,14 +157,19 @@ def rewritten(name: str, content: Any) -> bytes:
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+@pytest.mark.parametrize("how", [changed, emptied])
 @pytest.mark.parametrize("name", ["evidence.json", "solution.json"])
-def test_every_single_field_changed_is_found_though_the_sums_are_made_again(folder: Path, name: str) -> None:
+def test_every_single_field_changed_is_found_though_the_sums_are_made_again(
+    folder: Path, name: str, how: Callable[[Any], Any]
+) -> None:
     original = (folder / name).read_bytes()
     paths = list(leaves(json.loads(original)))
     assert len(paths) > (50 if name == "evidence.json" else 8)
     for path in paths:
         content = json.loads(original)
-        change(content, path)
+        change(content, path, how)
+        if content == json.loads(original):
+            continue  # it was empty before
         (folder / name).write_bytes(rewritten(name, content))
         sum_again(folder)
         assert name in {d.file for d in verify(folder)}, path
@@ -223,6 +244,21 @@ def test_swapped_sources_are_found_though_digest_and_sums_are_made_again(folder:
     assert {("evidence.json", "candidate.digest"), ("evidence.json", "solution_digest")} <= places(
         verify(folder)
     )
+
+
+def test_a_solution_redescribed_with_every_digest_made_again_is_not_what_the_facts_give(folder: Path) -> None:
+    content = json.loads((folder / "solution.json").read_bytes())
+    content["description"] = "performance: twice as fast"
+    (folder / "solution.json").write_bytes(rewritten("solution.json", content))
+    digest = digest_of(Solution.model_validate(content).model_dump(mode="json"))
+    forged = forge(folder, lambda evidence: evidence.update(solution_digest=digest))
+    assert ("solution.json", "description") in places(verify(forged))
+
+
+@pytest.mark.parametrize("device", ["", "x" * 10_000])
+def test_facts_that_give_no_valid_trace_are_a_discrepancy(folder: Path, device: str) -> None:
+    forged = forge(folder, lambda content: content["verdict"]["environment"].update(device=device))
+    assert "traces.jsonl" in {d.file for d in verify(forged)}
 
 
 def test_the_task_loaded_again_shows_a_changed_tolerance(folder: Path) -> None:
