@@ -34,7 +34,8 @@ class Session:
         threads: int | None = None,
     ) -> None:
         self.device, self.inputs = device, inputs
-        self.threads = threads or len(os.sched_getaffinity(0))
+        # one thread on small machines: two processes and a runner beside them leave no core to wait for
+        self.threads = threads or max(1, len(os.sched_getaffinity(0)) // 2)
         self._parent = scratch
         self._zygote: Zygote | None = None
         self._reference: tuple[str, ReferenceProcess] | None = None
