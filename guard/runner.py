@@ -50,6 +50,10 @@ class Zygote:
         self._is_ready = False
         self._scratch = scratch
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait(self) -> None:
         """Until it can fork. `GuardBroken` when it cannot start."""
         if self._is_ready:

@@ -82,8 +82,7 @@ class Trial:
         """What the official evaluator would have said of workloads that had no status yet."""
         status = {ReasonCode.BUILD: Status.COMPILE_ERROR}.get(failure.code, official_status(failure))
         for workload in self.task.workloads:
-            if workload.uuid not in self.statuses or workload.uuid == failure.workload:
-                self.statuses[workload.uuid] = status
+            self.statuses.setdefault(workload.uuid, status)
 
     def saw_ratio(self, uuid: str, ratio: float) -> None:
         self.ratios[uuid] = min(ratio, self.ratios.get(uuid, 1.0))
