@@ -108,8 +108,8 @@ def compute_ms(launch: Launch, gpu: Gpu) -> float:
 
 
 def memory_share(kind: Kind, shares: Efficiencies) -> float:
-    """What this kind of kernel reaches of the bandwidth; matrix kernels stream as copies do."""
-    by_kind = {"rows": shares.rows, "fused": shares.fused, "gather": shares.gather}
+    """What this kind of kernel reaches of the bandwidth; other kinds stream as copies do."""
+    by_kind = {"rows": shares.rows, "fused": shares.fused, "gather": shares.gather, "gemm": shares.weights}
     return by_kind.get(kind, shares.copies).fraction
 
 

@@ -36,7 +36,7 @@ class Efficiency(Value):
 
 
 class Efficiencies(Value):
-    """Shares of the memory bandwidth (`copies` to `gather`) and of the arithmetic peak (the others)."""
+    """Shares of the memory bandwidth (`copies` to `weights`) and of the arithmetic peak (the others)."""
 
     copies: Efficiency
     """One pass of element-wise work, read and written once."""
@@ -46,6 +46,8 @@ class Efficiencies(Value):
     """What torch.compile or a hand-written Triton kernel makes of a chain with a reduction in it."""
     gather: Efficiency
     """Rows picked by an index."""
+    weights: Efficiency
+    """The library's matrix products where few rows meet a large matrix that has to be streamed."""
     gemm: dict[Arithmetic, Efficiency]
     attention: Efficiency
     """A library's fused attention as torch chooses it, of the peak of its format."""

@@ -96,7 +96,8 @@ class _Follower:
         launches, first = self._attempt(entry, workload, "meta")
         scale = 1.0
         if launches is None:
-            small = self.request.small.get(workload.uuid)
+            others = self.request.small
+            small = others.get(workload.uuid) or next(iter(others.values()), None)
             if small is None:
                 return f"{first} (and there is no smaller workload to try with values)"
             launches, second = self._attempt(entry, small, "cpu")
@@ -159,7 +160,7 @@ def _scaled(launch: Launch, scale: float) -> Launch:
 
 
 def _wants_values(message: str) -> bool:
-    return "meta" in message
+    return "meta" in message.lower()
 
 
 def _said(error: BaseException) -> str:

@@ -13,7 +13,8 @@ class Request(Value):
     definition: Definition
     workloads: tuple[Workload, ...]
     small: dict[str, Workload] = {}
-    """Of a workload's uuid, the same workload scaled down until real values fit; for code that looks at them."""
+    """Scaled-down workloads by the uuid of the original, for code that looks at values; one that is not among
+    them is followed on the first."""
     blob_roots: tuple[str, ...] = ()
     gpus: tuple[Gpu, ...]
     """One a target."""

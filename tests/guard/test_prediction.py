@@ -92,6 +92,7 @@ def test_fused_attention_ranks_before_the_explicit_one(tmp_path: Path) -> None:
         (COMPILED_NORM, NORM, {"rows": 16254, "width": 2048}, 42.1),
         ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 4096, "n": 4096, "k": 4096}, 177.0),
         ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 2048, "n": 2048, "k": 2048}, 27.6),
+        ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 16, "n": 5120, "k": 2048}, 9.6),
         (LIBRARY_ATTENTION, ATTENTION, {"batch": 2, "heads": 32, "length": 4096, "depth": 128}, 932.0),
     ],
 )
