@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from importlib import import_module
@@ -62,6 +63,7 @@ def _become(message: Message, fds: list[int]) -> None:
     os.close(log)
     os.close(null)
     os.environ.update(message.get("env", {}))
+    tempfile.tempdir = None  # remembered from the zygote's own environment, where the child may not write
     work = _role(message, fds)
     if message["role"] == "worker":
         warden_line = socket.socket(fileno=fds[1])
