@@ -79,7 +79,7 @@ def axis_findings(definition: Definition, workload: Workload, document: Document
                 "error",
                 "axis-too-long",
                 field,
-                f"is {value:.3g}, above 2^31 - 1",
+                "is above 2^31 - 1",
                 "give the length that is meant",
             )
         elif name not in definition.axes:

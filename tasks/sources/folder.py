@@ -50,6 +50,8 @@ class FolderSource:
 def count_lines(path: Path) -> int:
     """Lines that are not blank; 0 when the file cannot be read: loading it says why."""
     try:
+        if not path.is_file():  # a pipe would wait for ever
+            return 0
         with path.open("rb") as lines:
             return sum(1 for line in lines if line.strip())
     except OSError:
