@@ -78,6 +78,7 @@ def test_a_rule_that_is_wrong_by_itself_is_given_up() -> None:
 
 def test_a_reference_that_is_no_list_of_steps_gets_no_proposal() -> None:
     task = shipped("l1_rmsnorm", {}, {"num_rows": 3, "width": 100})
-    reference = "import torch\ndef run(rows, gain, eps):\n    if rows.shape[0] > 3:\n        return rows\n    return rows * 2\n"
+    body = "if rows.shape[0] > 3:\n        return rows\n    return rows * 2"
+    reference = f"import torch\ndef run(rows, gain, eps):\n    {body}\n"
     definition = task.definition.model_copy(update={"reference": reference})
     assert LibraryAgent(task.model_copy(update={"definition": definition}), 0).ask() is None

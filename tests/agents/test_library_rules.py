@@ -106,23 +106,33 @@ CASES: dict[str, tuple[str, Task, str, float]] = {
     ),
     "silu of a half": (
         "silu",
-        row_task("a, b = x.float().chunk(2, dim=-1)\nh = a * torch.sigmoid(a) * b\nreturn torch.cat([h, h], -1)", out="float32"),
+        row_task(
+            "a, b = x.float().chunk(2, dim=-1)\nh = a * torch.sigmoid(a) * b\nreturn torch.cat([h, h], -1)",
+            out="float32",
+        ),
         "silu(a)",
         FP32,
     ),
-    "silu by an exponential": ("silu", row_task("w = x.float()\nreturn (w / (1 + torch.exp(-w))).to(x.dtype)"), "silu(x)", BF16_ULP),
+    "silu by an exponential": (
+        "silu",
+        row_task("w = x.float()\nreturn (w / (1 + torch.exp(-w))).to(x.dtype)"),
+        "silu(x)",
+        BF16_ULP,
+    ),
     "gelu_tanh": (
         "gelu_tanh",
         row_task(
             "k = math.sqrt(2.0 / math.pi)\nw = x.to(torch.float32)\ninner = k * (w + 0.044715 * w.pow(3))\n"
             "return (0.5 * w * (1.0 + torch.tanh(inner))).to(x.dtype)"
         ),
-        'gelu(x, approximate=\'tanh\')',
+        "gelu(x, approximate='tanh')",
         BF16_ULP,
     ),
     "softmax": (
         "softmax",
-        row_task("e = torch.exp(x - x.amax(-1, keepdim=True))\nreturn e / e.sum(-1, keepdim=True)", "float32"),
+        row_task(
+            "e = torch.exp(x - x.amax(-1, keepdim=True))\nreturn e / e.sum(-1, keepdim=True)", "float32"
+        ),
         "torch.softmax(x, dim=-1)",
         FP32,
     ),
@@ -141,7 +151,8 @@ CASES: dict[str, tuple[str, Task, str, float]] = {
         "scaled_dot_product_attention",
         attention_task(
             "w = torch.matmul(q, k.transpose(2, 3)) * 0.25 + mask\nreturn F.softmax(w, dim=-1).matmul(v)",
-            mask=True, dtype="float32",
+            mask=True,
+            dtype="float32",
         ),
         "attn_mask=mask, scale=0.25",
         FP32,
@@ -167,7 +178,8 @@ CASES: dict[str, tuple[str, Task, str, float]] = {
         attention_task(
             "k, v = (t.repeat_interleave(2, dim=1) for t in (k, v))\n"
             "return torch.softmax(q @ k.transpose(-1, -2) * 0.25, dim=-1) @ v",
-            kv_heads=2, dtype="float32",
+            kv_heads=2,
+            dtype="float32",
         ),
         "enable_gqa=True",
         FP32,
@@ -178,13 +190,19 @@ CASES: dict[str, tuple[str, Task, str, float]] = {
             "b, h, s, e = q.shape\nk = k[:, :, None, :, :].expand(b, 2, 2, s, e).reshape(b, h, s, e)\n"
             "v = v[:, :, None, :, :].expand(b, 2, 2, s, e).reshape(b, h, s, e)\n"
             "return torch.softmax(q @ k.transpose(-1, -2) * 0.25, dim=-1) @ v",
-            kv_heads=2, dtype="float32",
+            kv_heads=2,
+            dtype="float32",
         ),
         "enable_gqa=True",
         FP32,
     ),
     "addmm": ("addmm", projection_task("y = x @ weight.T\nreturn stream + y"), "torch.addmm(", 2 * BF16_ULP),
-    "addmm of a linear": ("addmm", projection_task("return F.linear(x, weight) + stream", "float32", "float32"), "torch.addmm(", FP32),
+    "addmm of a linear": (
+        "addmm",
+        projection_task("return F.linear(x, weight) + stream", "float32", "float32"),
+        "torch.addmm(",
+        FP32,
+    ),
     "linear": ("linear", projection_task("return torch.matmul(x, weight.t())"), "linear(x, weight)", 0.0),
     "merged_projections": (
         "merged_projections",
@@ -198,7 +216,7 @@ CASES: dict[str, tuple[str, Task, str, float]] = {
         "torch.matmul(x, weight.transpose(-2, -1))",
         BF16_ULP,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

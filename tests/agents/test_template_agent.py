@@ -1,0 +1,70 @@
+"""The template agent: recognises what it can, and tunes by GPU times, or by predictions where there are none."""
+
+from agents.latency import target_latency_ms
+from agents.template import TemplateAgent
+from agents.testing import accepted, rejected
+from guard.verdict import ReasonCode
+from tasks.loading import load
+from tasks.solution import Language
+
+
+def test_a_norm_gets_triton_kernels_that_fill_their_outputs() -> None:
+    candidate = TemplateAgent(load("l1_rmsnorm"), 0).ask()
+    assert candidate is not None
+    assert candidate.solution.spec.languages == (Language.TRITON,)
+    assert candidate.solution.spec.destination_passing_style
+
+
+def test_a_task_of_no_family_gets_no_candidate() -> None:
+    assert TemplateAgent(load("l2_decoder"), 0).ask() is None
+
+
+def late_share(seed: int, gpu: bool, with_prediction: bool) -> float:
+    """The share of persistent kernels among later proposals, when they alone are told to be fast."""
+    task = load("l1_rmsnorm")
+    agent = TemplateAgent(task, seed)
+    persistent = []
+    for _ in range(30):
+        candidate = agent.ask()
+        assert candidate is not None
+        persistent.append("persistent" in candidate.strategy)
+        ms = 0.1 if persistent[-1] else 5.0
+        verdict = accepted(task, candidate, ms if gpu else 1.0, gpu)
+        agent.tell(candidate, verdict, predicted_ms=ms if with_prediction else None)
+    return sum(persistent[12:]) / len(persistent[12:])
+
+
+def test_times_on_a_gpu_steer_the_search() -> None:
+    assert late_share(0, gpu=True, with_prediction=False) > 0.75
+
+
+def test_predictions_steer_where_nothing_was_timed_on_a_gpu() -> None:
+    assert late_share(0, gpu=False, with_prediction=True) > 0.75
+
+
+def test_wall_clock_times_do_not_steer() -> None:
+    task = load("l1_rmsnorm")
+    asked = []
+    for scale in (1.0, 1000.0):
+        agent = TemplateAgent(task, 0)
+        asked.append([])
+        for turn in range(20):
+            candidate = agent.ask()
+            assert candidate is not None
+            asked[-1].append(candidate.digest)
+            agent.tell(candidate, accepted(task, candidate, scale * (turn + 1), gpu=False))
+    assert asked[0] == asked[1]
+
+
+def test_the_latency_of_a_verdict_is_the_geometric_mean_of_gpu_times() -> None:
+    task = load("l1_rmsnorm")
+    candidate = TemplateAgent(task, 0).ask()
+    assert candidate is not None
+    verdict = accepted(task, candidate, 4.0)
+    first = verdict.workloads[0].model_copy(update={"latency_ms": 1.0})
+    two = verdict.model_copy(update={"workloads": (first, verdict.workloads[1])})
+    assert target_latency_ms(two) == 2.0
+    partial = verdict.model_copy(update={"workloads": (first.model_copy(update={"latency_ms": None}), first)})
+    assert target_latency_ms(partial) is None
+    assert target_latency_ms(accepted(task, candidate, 1.0, gpu=False)) is None
+    assert target_latency_ms(rejected(task, candidate, ReasonCode.BUILD)) is None
