@@ -1,0 +1,258 @@
+"""Workloads scaled down to what a machine without the target GPU can run, their structure kept.
+
+The reference decides whether a shrunk workload is a good one: whoever shrinks runs it before use.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from tasks.axis_relations import Relation, complete, relations
+from tasks.blobs import NO_RECORDING
+from tasks.definition import AxisConst, Definition
+from tasks.effort import Effort
+from tasks.shrink_steps import ALIGNMENTS, Bounds, shrunk_size
+from tasks.sizes import gib, input_bytes, output_bytes
+from tasks.task import LintFinding, Mark, Task
+from tasks.value import Value, canonical_json
+from tasks.workload import SafetensorsInput, Workload
+
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "a kernelarc workload scaled down")
+SMALLER_CONSTANTS = "__smaller_constants"
+"""Ends the names of a task whose constants were shrunk too: it is another problem."""
+_MOST_STEPS = 1_000
+"""Of halvings for one workload. An axis of 2^63 takes 63; the bound is there so that nothing can loop."""
+
+
+class ShrinkBudget(Value):
+    """What one workload may take. Memory is a wall, operations are a wish.
+
+    `memory_bytes` holds 2 x inputs + 3 x outputs + what the reference takes itself. `operations` are
+    multiply-adds of one reference call (`tasks.effort` guesses both); where the smallest sizes that keep the
+    alignment take more already, up to half as much again is allowed, so that not all sizes become the smallest.
+    """
+
+    memory_bytes: int
+    operations: int
+
+
+CPU_OPERATIONS = 10_000_000_000
+"""About a second or two of an eager reference on two CPU cores."""
+
+
+class CannotShrink(Exception):
+    """Not even the smallest sizes fit. Nobody's fault: the problem wants a larger machine."""
+
+
+def shrink(task: Task, budget: ShrinkBudget, constants: bool = False) -> Task:
+    """`task` with each workload that does not fit `budget` scaled down on its `var` axes.
+
+    Axes shrink by halves, whichever helps most first, and keep what they have: multiples of 128 or 16 stay
+    such (where memory allows), odd sizes stay odd, nothing goes below 1, relations between axes hold, no axis
+    becomes empty. A workload that fits is left alone, and a task of which all fit is returned as it is.
+    Otherwise the task is marked `shrunk`; each shrunk workload has its own uuid, the original's stands in
+    `originals`; recorded inputs, which no longer fit, will be made up, and the task is marked for that too.
+    Of workloads that have become equal, one is kept, and a finding says so.
+
+    With `constants`, `const` axes are halved as well until the workloads fit; definition and task get another
+    name. Raises `CannotShrink` with the figures when no workload can be made to fit.
+    """
+    try:
+        return _Shrinking(task, budget).task()
+    except CannotShrink as small:
+        if not constants:
+            raise
+        return _with_smaller_constants(task, budget, small)
+
+
+def planned_bytes(effort: Effort, axes: Mapping[str, int]) -> int:
+    """Memory that judging takes: inputs twice, outputs three times, and the reference's own."""
+    definition = effort.definition
+    arrays = 2 * input_bytes(definition, axes) + 3 * output_bytes(definition, axes)
+    return arrays + effort.memory_bytes(axes)
+
+
+class _Shrinking:
+    """One pass over the workloads of one task."""
+
+    def __init__(self, original: Task, budget: ShrinkBudget) -> None:
+        self.original, self.budget = original, budget
+        self.definition = original.definition
+        self.effort = Effort(self.definition)
+        var = self.definition.var_axes
+        rows = [workload.axes for workload in original.workloads]
+        self.relations = relations(rows, var) if rows and all(a in row for row in rows for a in var) else ()
+
+    def task(self) -> Task:
+        shrunk = {workload.uuid: self._axes(workload.axes) for workload in self.original.workloads}
+        if self.original.workloads and not any(shrunk.values()):
+            raise CannotShrink(self._too_large())
+        kept = [(w, axes) for w in self.original.workloads if (axes := shrunk[w.uuid])]
+        if len(kept) == len(shrunk) and all(dict(w.axes) == axes for w, axes in kept):
+            return self.original
+        return self._assembled([w if dict(w.axes) == axes else _rescaled(w, axes) for w, axes in kept])
+
+    def _axes(self, axes: Mapping[str, int]) -> dict[str, int] | None:
+        """The sizes chosen for one workload; `None` when none fit in memory."""
+        if self._load(axes, self.budget.operations) <= 1:
+            return dict(axes)
+        for alignment in ALIGNMENTS:
+            smallest = self._halved(axes, alignment, self._load_to_the_end)
+            if self._memory(smallest) <= 1:
+                operations = max(self.budget.operations, self.effort.operations(smallest) * 3 // 2)
+                return self._halved(axes, alignment, partial(self._load, operations=operations))
+        return None
+
+    def _halved(
+        self, axes: Mapping[str, int], alignment: int, load: Callable[[Mapping[str, int]], float]
+    ) -> dict[str, int]:
+        return _halved(axes, self.relations, self.definition, alignment, load)
+
+    def _memory(self, axes: Mapping[str, int]) -> float:
+        return planned_bytes(self.effort, axes) / max(self.budget.memory_bytes, 1)
+
+    def _load(self, axes: Mapping[str, int], operations: int) -> float:
+        """How many times over the budget; 1 or less fits."""
+        return max(self._memory(axes), self.effort.operations(axes) / max(operations, 1))
+
+    def _load_to_the_end(self, axes: Mapping[str, int]) -> float:
+        """Never small enough, so that halving goes on until nothing is left to halve."""
+        return 2 + self._load(axes, self.budget.operations)
+
+    def _assembled(self, workloads: Sequence[Workload]) -> Task:
+        distinct = {_content(workload): workload for workload in reversed(workloads)}
+        kept = tuple(w for w in workloads if distinct[_content(w)] is w)
+        old = {workload.uuid for workload in self.original.workloads}
+        originals = {
+            _renamed(w.uuid, kept_w.axes): w.uuid for kept_w in kept for w in self.original.workloads
+        }
+        marks: list[Mark] = ["shrunk"]
+        if any(_is_unrecorded(workload) for workload in kept):
+            marks.append("synthetic-inputs")
+        return self.original.model_copy(
+            update={
+                "workloads": kept,
+                "marks": tuple(dict.fromkeys((*self.original.marks, *marks))),
+                "originals": {w.uuid: originals[w.uuid] for w in kept if w.uuid not in old},
+                "findings": (*self.original.findings, *self._remarks(len(workloads), len(kept))),
+            }
+        )
+
+    def _remarks(self, fitting: int, kept: int) -> list[LintFinding]:
+        lost, equal = len(self.original.workloads) - fitting, fitting - kept
+        remarks = []
+        if lost:
+            remarks.append(_remark("shrunk-left-out", f"{lost} workloads do not fit at any size"))
+        if equal:
+            remarks.append(
+                _remark("shrunk-duplicates", f"{equal} workloads became equal to others, and are left out")
+            )
+        return remarks
+
+    def _too_large(self) -> str:
+        smallest = [
+            self._halved(w.axes, ALIGNMENTS[-1], self._load_to_the_end) for w in self.original.workloads
+        ]
+        axes = min(smallest, key=self._memory)
+        sizes = ", ".join(f"{name}={axes[name]}" for name in self.definition.var_axes)
+        own = self.effort.memory_bytes(axes)
+        return (
+            f"{self.original.name} needs {gib(input_bytes(self.definition, axes))} of inputs and "
+            f"{gib(output_bytes(self.definition, axes))} of outputs at the smallest size ({sizes}), "
+            f"{gib(planned_bytes(self.effort, axes))} with copies"
+            f"{f' and {gib(own)} that the reference takes' if own else ''}; "
+            f"this machine offers {gib(self.budget.memory_bytes)}"
+        )
+
+
+def _halved(
+    original: Mapping[str, int],
+    found: Sequence[Relation],
+    definition: Definition,
+    alignment: int,
+    load: Callable[[Mapping[str, int]], float],
+) -> dict[str, int]:
+    """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left."""
+    dependent = {relation.axis for relation in found}
+    free = [axis for axis in definition.var_axes if axis not in dependent]
+    bounds = Bounds(original, definition)
+    halvings = dict.fromkeys(free, 0)
+    current = dict(original)
+    for _ in range(_MOST_STEPS):
+        if load(current) <= 1:
+            break
+        options = []
+        for axis in free:
+            tried = {**halvings, axis: halvings[axis] + 1}
+            sizes = {a: shrunk_size(a, original[a], tried[a], alignment) for a in free}
+            axes = {**original, **complete({**original, **sizes}, found)}
+            if sizes[axis] < current[axis] and bounds.allow(axes):
+                options.append((bounds.is_structural(axis), load(axes), -current[axis], axis, axes))
+        if not options:
+            break
+        *_, axis, current = min(options, key=lambda option: option[:4])
+        halvings[axis] += 1
+    return current
+
+
+def _rescaled(workload: Workload, axes: Mapping[str, int]) -> Workload:
+    inputs: dict[str, Any] = {
+        name: source.model_copy(update={"path": NO_RECORDING})
+        if isinstance(source, SafetensorsInput)
+        else source
+        for name, source in workload.inputs.items()
+    }
+    return workload.model_copy(
+        update={"axes": dict(axes), "inputs": inputs, "uuid": _renamed(workload.uuid, axes)}
+    )
+
+
+def _renamed(original: str, axes: Mapping[str, int]) -> str:
+    return str(uuid.uuid5(_NAMESPACE, f"{original} {canonical_json(dict(axes))}"))
+
+
+def _content(workload: Workload) -> str:
+    return canonical_json(workload.model_dump(mode="json", exclude={"uuid"}))
+
+
+def _is_unrecorded(workload: Workload) -> bool:
+    return any(isinstance(s, SafetensorsInput) and s.path == NO_RECORDING for s in workload.inputs.values())
+
+
+def _remark(code: str, problem: str) -> LintFinding:
+    return LintFinding(
+        level="note", code=code, file="workload.jsonl", field="axes", problem=problem,
+        mend="judge on a larger machine for all of them",
+    )  # fmt: skip
+
+
+def _with_smaller_constants(task: Task, budget: ShrinkBudget, last: CannotShrink) -> Task:
+    original = task.definition
+    values = {n: axis.value for n, axis in original.axes.items() if isinstance(axis, AxisConst)}
+    for halvings in range(1, 64):
+        smaller = {name: shrunk_size(name, value, halvings, ALIGNMENTS[1]) for name, value in values.items()}
+        try:
+            return _Shrinking(_renamed_task(task, smaller), budget).task()
+        except CannotShrink as still:
+            last = still
+        if all(shrunk_size(n, v, halvings + 1, ALIGNMENTS[1]) == smaller[n] for n, v in values.items()):
+            break
+    raise last
+
+
+def _renamed_task(task: Task, constants: Mapping[str, int]) -> Task:
+    axes = {
+        name: axis.model_copy(update={"value": constants[name]}) if isinstance(axis, AxisConst) else axis
+        for name, axis in task.definition.axes.items()
+    }
+    definition = task.definition.model_copy(
+        update={"axes": axes, "name": task.definition.name + SMALLER_CONSTANTS}
+    )
+    return task.model_copy(
+        update={
+            "definition": definition,
+            "name": task.name + SMALLER_CONSTANTS,
+            "marks": tuple(dict.fromkeys((*task.marks, "shrunk"))),
+        }
+    )
