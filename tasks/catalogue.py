@@ -110,7 +110,7 @@ def _spelt_as_path(name: str) -> bool:
 
 def _folder_entry(path: Path) -> TaskEntry:
     folder = path.parent if path.name == DEFINITION else path
-    if not (folder / DEFINITION).exists():
+    if not (folder / DEFINITION).exists() and not (folder / DEFINITION).is_symlink():
         problem = f"holds no {DEFINITION}" if folder.is_dir() else "is no problem folder"
         raise TaskError(problem, file=path, mend=f"name a folder with {DEFINITION} and workload.jsonl")
     return next(SOURCES["folder"].entries(folder))

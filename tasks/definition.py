@@ -183,5 +183,6 @@ def _top_level_function(source: str, name: str) -> ast.FunctionDef | None:
             warnings.simplefilter("ignore")  # an invalid escape such as "\\d" is no fault of the definition
             module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FieldFault("reference", f"is not valid Python ({error})", "correct the code") from error
+        where = f"{error.msg}, line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
+        raise FieldFault("reference", f"is not valid Python ({where})", "correct the code") from error
     return next((n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == name), None)

@@ -175,6 +175,6 @@ def kind_of(value: Any) -> str:
         case str():
             return f"the text {value if len(value) <= 40 else value[:37] + '...'!r}"
         case list() | tuple():
-            return "a list"
+            return "a list" if value else "an empty list"
         case _:
             return "an object"

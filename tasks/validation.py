@@ -116,7 +116,7 @@ def _unknown_type(path: list[str | int], node: Mapping[str, Any]) -> Fault:
     return Fault(
         field=json_path(where),
         problem=f"is {kind_of(node['type'])}, which is no known kind",
-        mend=f"write one of {', '.join(kinds)}",
+        mend=_choose(node["type"], kinds),
     )
 
 
@@ -138,9 +138,13 @@ def _fault(detail: ErrorDetails, path: list[str | int]) -> Fault:
 
 def _not_one_of(field: str, given: Any, expected: str) -> Fault:
     allowed = re.findall(r"'([^']+)'", expected)
-    near = nearest(str(given), allowed) if isinstance(given, str) else None
-    mend = f"write {near!r}" if near else f"write one of {', '.join(allowed)}"
-    return Fault(field=field, problem=f"is {kind_of(given)}, which is not allowed", mend=mend)
+    problem = f"is {kind_of(given)}, which is not allowed"
+    return Fault(field=field, problem=problem, mend=_choose(given, allowed))
+
+
+def _choose(given: Any, allowed: Sequence[str]) -> str:
+    near = nearest(given, allowed) if isinstance(given, str) else None
+    return f"write {near!r}" if near else f"write one of {', '.join(allowed)}"
 
 
 def nearest(word: str, allowed: Sequence[str]) -> str | None:

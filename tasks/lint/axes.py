@@ -114,7 +114,9 @@ def _shape_findings(definition: Definition, workload: Workload, document: Docume
         shapes = definition.input_shapes(workload.axes) | definition.output_shapes(workload.axes)
         total = input_bytes(definition, workload.axes) + output_bytes(definition, workload.axes)
     except ValueError as error:
-        yield document.finding("error", "no-shape", "axes", str(error), "give every axis a value")
+        yield document.finding(
+            "error", "no-shape", "axes", str(error), "correct the axes or their expressions"
+        )
         return
     for name, shape in shapes.items():
         if any(length < 0 for length in shape or ()):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tasks.document import Document, read_json, read_json_lines, read_text
+from tasks.document import LARGEST_FILE, Document, read_json, read_json_lines, read_text
 from tasks.sources.base import SUBSET_FOLDERS, RawTask, SourceKind, TaskEntry
 from tasks.task import LintFinding
 
@@ -50,7 +50,7 @@ class FolderSource:
 def count_lines(path: Path) -> int:
     """Lines that are not blank; 0 when the file cannot be read: loading it says why."""
     try:
-        if not path.is_file():  # a pipe would wait for ever
+        if not path.is_file() or path.stat().st_size > LARGEST_FILE:  # a pipe would wait for ever
             return 0
         with path.open("rb") as lines:
             return sum(1 for line in lines if line.strip())
