@@ -2,14 +2,15 @@
 
 A kernel takes `floor + max(memory, compute)`, a chain of n kernels (n - 1) gaps more:
 
-    memory  = max(bytes / (bandwidth x share x flying), L2 bytes / L2 bandwidth)
+    memory  = max(bytes / (bandwidth x share), bytes asked for / L2 bandwidth, (steps - 1) x latency)
     compute = sum over formats of flops / (peak x share x balance) + vector operations / (fp32 peak x share)
 
 `share` is the efficiency of that kind of kernel (tasks/hardware/*.yaml, with its source). `balance` is how
-evenly blocks or output tiles fall on the SMs, n / (SMs x ceil(n / SMs)). `flying` is Little's law: the bytes
-that the resident blocks of an SM have under way, over what latency x bandwidth asks for, at most 1. Times
-grow by the factor `1 + spilled bytes a thread / 256`: 64 spilled registers halve the speed. The two constants
-below are assumptions, not measurements; ranking is all that they serve.
+evenly blocks or output tiles fall on the SMs, n / (SMs x ceil(n / SMs)). `steps` is Little's law: the resident
+blocks of the whole GPU have so many bytes under way at once, and what is asked for comes in that many portions,
+one latency each (the floor holds the first). Times grow by the factor `1 + spilled bytes a thread / 256`: 64
+spilled registers halve the speed. The two constants below are assumptions, not measurements; ranking is all that
+they serve.
 """
 
 from math import ceil
@@ -24,7 +25,9 @@ LATENCY_MS = 0.8e-3
 HALF_SPEED_SPILL = 256
 """Spilled bytes a thread that halve the speed."""
 
-Kind = Literal["copy", "rows", "fused", "gather", "gemm", "attention", "cudnn_attention", "written_gemm"]
+Kind = Literal[
+    "copy", "rows", "fused", "gather", "gemm", "attention", "cudnn_attention", "written_gemm", "written_rows"
+]
 
 
 class Blocks(Value):
@@ -40,9 +43,9 @@ class Blocks(Value):
     spill_bytes: int = 0
     """A thread."""
     in_flight_bytes: int = 0
-    """Loads that a block issues before it waits; 0 where it is not known."""
-    l2_bytes: int = 0
-    """What all blocks load together, the same bytes as often as they are asked for."""
+    """What a block loads and stores in one pass of its loop; 0 where it is not known."""
+    asked_bytes: int = 0
+    """What all blocks load and store together, the same bytes as often as they are asked for."""
 
 
 class Launch(Value):
@@ -89,9 +92,10 @@ def memory_ms(launch: Launch, gpu: Gpu) -> float:
     share = memory_share(launch.kind, gpu.efficiencies)
     if launch.blocks is None:
         return launch.bytes / (gpu.bandwidth * share)
-    from_memory = launch.bytes / (gpu.bandwidth * share * flying(launch.blocks, gpu))
-    from_cache = launch.blocks.l2_bytes / gpu.l2_bandwidth
-    return max(from_memory, from_cache) * slowdown_by_spills(launch.blocks)
+    from_memory = launch.bytes / (gpu.bandwidth * share)
+    from_cache = launch.blocks.asked_bytes / gpu.l2_bandwidth
+    waiting = (steps(launch.blocks, gpu) - 1) * LATENCY_MS
+    return max(from_memory, from_cache, waiting) * slowdown_by_spills(launch.blocks)
 
 
 def compute_ms(launch: Launch, gpu: Gpu) -> float:
@@ -109,7 +113,10 @@ def compute_ms(launch: Launch, gpu: Gpu) -> float:
 
 def memory_share(kind: Kind, shares: Efficiencies) -> float:
     """What this kind of kernel reaches of the bandwidth; other kinds stream as copies do."""
-    by_kind = {"rows": shares.rows, "fused": shares.fused, "gather": shares.gather, "gemm": shares.weights}
+    by_kind = {
+        "rows": shares.rows, "fused": shares.fused, "written_rows": shares.written_rows,
+        "gather": shares.gather, "gemm": shares.weights,
+    }  # fmt: skip
     return by_kind.get(kind, shares.copies).fraction
 
 
@@ -126,14 +133,12 @@ def resident_blocks(blocks: Blocks, gpu: Gpu) -> int:
     )
 
 
-def flying(blocks: Blocks, gpu: Gpu) -> float:
-    """The share of the bandwidth that the loads under way can draw, in (0, 1]."""
-    filled = min(1.0, blocks.blocks / gpu.sms)
+def steps(blocks: Blocks, gpu: Gpu) -> int:
+    """In how many portions the resident blocks ask for all their bytes; 1 where it is not known."""
     if not blocks.in_flight_bytes:
-        return filled
-    resident = min(max(resident_blocks(blocks, gpu), 1), ceil(blocks.blocks / gpu.sms))
-    wanted = gpu.bandwidth * LATENCY_MS / gpu.sms
-    return filled * min(1.0, resident * blocks.in_flight_bytes / wanted)
+        return 1
+    resident = min(blocks.blocks, gpu.sms * max(resident_blocks(blocks, gpu), 1))
+    return max(1, ceil(blocks.asked_bytes / (resident * blocks.in_flight_bytes)))
 
 
 def balance(parts: float, gpu: Gpu) -> float:

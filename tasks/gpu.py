@@ -43,7 +43,9 @@ class Efficiencies(Value):
     rows: Efficiency
     """A library's row-wise norm or softmax."""
     fused: Efficiency
-    """What torch.compile or a hand-written Triton kernel makes of a chain with a reduction in it."""
+    """What torch.compile makes of a chain with a reduction in it."""
+    written_rows: Efficiency
+    """A hand-written kernel that reduces."""
     gather: Efficiency
     """Rows picked by an index."""
     weights: Efficiency

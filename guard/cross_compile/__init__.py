@@ -4,7 +4,7 @@ The candidate's code runs for this, in a sandboxed process of its own; what come
 part of a verdict. Nothing here imports torch.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,10 +22,10 @@ LIMIT_S = 180.0
 
 
 def cross_compile(
-    candidate: Candidate, task: Task, target: str, scratch: Path, shrunk: Task | None = None
+    candidate: Candidate, task: Task, target: str, scratch: Path, small: Mapping[str, Workload] | None = None
 ) -> CompileReport:
     """How `candidate` compiles for `target` (`sm_100a`); whatever goes wrong is in the report."""
-    reports, _ = examine(candidate, task, (target,), None, scratch, shrunk)
+    reports, _ = examine(candidate, task, (target,), None, scratch, small)
     return reports[0]
 
 
@@ -34,10 +34,10 @@ def predict(
     task: Task,
     hardware: str | Gpu,
     scratch: Path,
-    shrunk: Task | None = None,
+    small: Mapping[str, Workload] | None = None,
 ) -> Prediction:
     """A rank on `hardware` (`B200`, or the path of a YAML file); its `workloads` lack what was not followed."""
-    _, prediction = examine(candidate, task, (), hardware, scratch, shrunk)
+    _, prediction = examine(candidate, task, (), hardware, scratch, small)
     assert prediction is not None
     return prediction
 
@@ -48,31 +48,25 @@ def examine(
     targets: Iterable[str],
     hardware: str | Gpu | None,
     scratch: Path,
-    shrunk: Task | None = None,
+    small: Mapping[str, Workload] | None = None,
     limit_s: float = LIMIT_S,
 ) -> tuple[tuple[CompileReport, ...], Prediction | None]:
     """Both in one run: a report for each of `targets`, and a prediction where `hardware` is given.
 
-    `shrunk`, the same task scaled down, serves candidates that look at values (`.item()`, masks); without it they
-    are reported as not followed. `TaskError` for a target or hardware that nobody knows.
+    `small` gives, by uuid, workloads scaled down for candidates that look at values (`.item()`, masks); without it
+    they are reported as not followed. `TaskError` for a target or hardware that nobody knows.
     """
     wanted = hardware if isinstance(hardware, Gpu) or hardware is None else load_gpu(hardware)
     gpus = {target: gpu_of_target(target) for target in targets}
     asked = tuple(gpus)
     if wanted is not None:
         gpus[wanted.target] = wanted
-    reply = _ask(candidate, task, tuple(gpus.values()), wanted, scratch, _by_original(shrunk), limit_s)
+    reply = _ask(candidate, task, tuple(gpus.values()), wanted, scratch, dict(small or {}), limit_s)
     reports = dict(zip(gpus, reply.reports, strict=True))
     prediction = None
     if wanted is not None:
         prediction = Prediction(hardware=wanted.name, workloads=reply.predicted, note=reply.note)
     return tuple(reports[target] for target in asked), prediction
-
-
-def _by_original(shrunk: Task | None) -> dict[str, Workload]:
-    if shrunk is None:
-        return {}
-    return {shrunk.originals.get(workload.uuid, workload.uuid): workload for workload in shrunk.workloads}
 
 
 def _ask(

@@ -145,7 +145,7 @@ def _scaled(launch: Launch, scale: float) -> Launch:
     blocks = launch.blocks and launch.blocks.model_copy(
         update={
             "blocks": max(1, int(launch.blocks.blocks * scale)),
-            "l2_bytes": int(launch.blocks.l2_bytes * scale),
+            "asked_bytes": int(launch.blocks.asked_bytes * scale),
         }
     )
     return launch.model_copy(

@@ -80,7 +80,7 @@ def _launch(special: Specialisation, counts: Counts, moves: _Moves, grid: Grid) 
     pipelined = special.stages if counts.flops else 1
     return Launch(
         name=report.name,
-        kind="written_gemm" if counts.flops else "fused" if counts.reduces else "copy",
+        kind="written_gemm" if counts.flops else "written_rows" if counts.reduces else "copy",
         bytes=sum(moves.reads.values()) + sum(moves.writes.values()),
         flops={arithmetic: int(amount) for arithmetic, amount in counts.flops.items()},
         vector_operations=int(counts.vector),
@@ -91,7 +91,7 @@ def _launch(special: Specialisation, counts: Counts, moves: _Moves, grid: Grid) 
             shared_bytes=report.shared_bytes,
             spill_bytes=report.spill_bytes,
             in_flight_bytes=int(counts.largest_pass * pipelined),
-            l2_bytes=int(sum(counts.loads.values())),
+            asked_bytes=int(sum(counts.loads.values()) + sum(counts.stores.values())),
         ),
     )
 

@@ -32,7 +32,7 @@ class Counts:
     reduces: bool = False
     unknown_loops: int = 0
     largest_pass: float = 0.0
-    """Most bytes loaded in one pass of a loop body, or outside loops."""
+    """Most bytes loaded and stored in one pass of a loop body, or outside loops."""
 
 
 Scalars = dict[str, int | None]
@@ -97,12 +97,14 @@ class _Walk:
         self.roots = {name: name for name, kind in kernel.parameters if kind.startswith("!tt.")}
 
     def region(self, operations: list[Operation], scalars: Scalars, times: float) -> None:
-        loaded_before = sum(self.counts.loads.values())
+        before = self._moved()
         for operation in operations:
             self._operation(operation, scalars, times)
         if times > 0 and not any(o.name == "scf.for" for o in operations):
-            loaded = (sum(self.counts.loads.values()) - loaded_before) / times
-            self.counts.largest_pass = max(self.counts.largest_pass, loaded)
+            self.counts.largest_pass = max(self.counts.largest_pass, (self._moved() - before) / times)
+
+    def _moved(self) -> float:
+        return sum(self.counts.loads.values()) + sum(self.counts.stores.values())
 
     def _operation(self, operation: Operation, scalars: Scalars, times: float) -> None:
         name = operation.name

@@ -53,11 +53,11 @@ def test_a_candidate_that_never_ends_gets_a_report_in_time(tmp_path: Path) -> No
     assert "gave no answer" in prediction.note
 
 
-def test_a_candidate_that_looks_at_values_is_followed_on_the_shrunk_task(tmp_path: Path) -> None:
+def test_a_candidate_that_looks_at_values_is_followed_on_a_small_workload(tmp_path: Path) -> None:
     source = "def run(x, y):\n    return x + y if x.sum().item() < 1e9 else x\n"
     full, small = workload(ADD, n=2**20), workload(ADD, n=2**10)
-    shrunk = task_of(ADD, small).model_copy(update={"originals": {small.uuid: full.uuid}})
-    prediction = predict(candidate_of(source, "pytorch", ADD), task_of(ADD, full), "H200", tmp_path, shrunk)
+    candidate = candidate_of(source, "pytorch", ADD)
+    prediction = predict(candidate, task_of(ADD, full), "H200", tmp_path, {full.uuid: small})
     assert [one.uuid for one in prediction.workloads] == [full.uuid] and "scaled" in prediction.note
 
 

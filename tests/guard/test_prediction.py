@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from guard.compile_report import WorkloadPrediction
-from guard.prediction import Blocks, Launch, balance, flying, memory_ms, predict_workload, resident_blocks
+from guard.prediction import Blocks, Launch, balance, memory_ms, predict_workload, resident_blocks, steps
 from tasks.definition import Definition
 from tasks.gpu import load_gpu
 from tests.fakes import gpu_kernels as kernels
@@ -90,6 +90,7 @@ def test_fused_attention_ranks_before_the_explicit_one(tmp_path: Path) -> None:
         (LIBRARY_NORM, NORM, {"rows": 16254, "width": 2048}, 44.9),
         (LIBRARY_NORM, NORM, {"rows": 14418, "width": 4096}, 78.7),
         (COMPILED_NORM, NORM, {"rows": 16254, "width": 2048}, 42.1),
+        (COMPILED_NORM, NORM, {"rows": 14418, "width": 4096}, 91.9),
         ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 4096, "n": 4096, "k": 4096}, 177.0),
         ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 2048, "n": 2048, "k": 2048}, 27.6),
         ("def run(a, b):\n    return a @ b\n", PRODUCT, {"m": 16, "n": 5120, "k": 2048}, 9.6),
@@ -135,11 +136,18 @@ def test_spills_slow_a_kernel_by_the_documented_factor() -> None:
 
 
 def test_few_resident_blocks_cannot_keep_the_memory_busy() -> None:
-    crowded = Blocks(blocks=1320, warps=8, registers=255, shared_bytes=0, in_flight_bytes=4096)
-    assert resident_blocks(crowded, H200) == 1
-    assert flying(crowded, H200) == pytest.approx(4096 / (H200.bandwidth * 0.8e-3 / 132))
-    assert flying(crowded.model_copy(update={"registers": 32}), H200) > 0.9
-    assert flying(crowded.model_copy(update={"blocks": 66, "in_flight_bytes": 0}), H200) == 0.5
+    crowded = Blocks(
+        blocks=1320,
+        warps=8,
+        registers=255,
+        shared_bytes=0,
+        in_flight_bytes=4096,
+        asked_bytes=100 * 132 * 4096,
+    )
+    assert resident_blocks(crowded, H200) == 1 and steps(crowded, H200) == 100
+    assert steps(crowded.model_copy(update={"registers": 32}), H200) == 13  # eight blocks an SM
+    slow = Launch(name="k", kind="copy", bytes=1, blocks=crowded)
+    assert memory_ms(slow, H200) == pytest.approx(99 * 0.8e-3)
 
 
 @pytest.mark.parametrize(
