@@ -53,11 +53,9 @@ def row(session: Session, name: str) -> dict[str, Any]:
 @click.argument("names", nargs=-1, required=True)
 def main(out: Path, device: Any, max_seconds: float, names: tuple[str, ...]) -> None:
     began = time.monotonic()
-    record = (
-        json.loads(out.read_text())
-        if out.exists()
-        else {"command": "python -m scripts.evaluate_all", "rows": []}
-    )
+    record: dict[str, Any] = {"command": "python -m scripts.evaluate_all", "rows": []}
+    if out.exists():
+        record = json.loads(out.read_text())
     done = {r["task"] for r in record["rows"]}
     with Session(device) as session:
         for name in (n for n in names if n not in done):

@@ -189,6 +189,7 @@ def main(
     out: Path,
     names: tuple[str, ...],
 ) -> None:
+    evaluator = evaluator.resolve()  # its processes run elsewhere
     began, rows = time.monotonic(), list[dict[str, Any]]()
     command = "python -m scripts.oracle_agreement " + " ".join(names)
     with ThreadPoolExecutor(parallel) as pool, Session("cuda") as session:
