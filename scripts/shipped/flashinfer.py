@@ -169,8 +169,8 @@ MOE_FP8 = ShippedTask(
     tolerance_because="",
     axes={
         "num_tokens": var("tokens of all sequences"),
-        "num_experts": const(256, "experts of the layer"),
-        "num_local_experts": const(32, "experts on this rank"),
+        "num_local_experts": var("experts on this rank"),
+        "num_experts": expr("8 * num_local_experts", "experts of the layer, on eight ranks"),
         "hidden_size": const(2048, "width of a token"),
         "inner_size": const(512, "width inside an expert"),
         "double_inner": expr("2 * inner_size", "gate rows, then up rows"),
@@ -200,7 +200,10 @@ MOE_FP8 = ShippedTask(
         "output": tensor("bfloat16", "num_tokens hidden_size", "this rank's share of the layer's result")
     },
     custom=True,
-    sizes=sizes("num_tokens", "1 7 32 64 256 901 2048 4096 8192 14107"),
+    sizes=sizes(
+        "num_tokens num_local_experts",
+        "1x32 7x32 32x32 64x32 256x32 901x32 2048x32 4096x32 8192x32 14107x32",
+    ),
     tolerance=Tolerance(max_atol=0.03, max_rtol=0.03),
 )
 

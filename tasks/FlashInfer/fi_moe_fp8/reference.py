@@ -54,7 +54,7 @@ def route(logits, correction, routed_scale):
     affinity = torch.sigmoid(logits)
     swayed = affinity + correction.float()
     by_group = swayed.view(logits.shape[0], NUM_GROUPS, -1)
-    strength = by_group.topk(2, dim=-1).values.sum(dim=-1)
+    strength = by_group.topk(min(2, by_group.shape[-1]), dim=-1).values.sum(dim=-1)
     group = strength.topk(GROUPS_CHOSEN, dim=-1).indices
     closed = torch.ones_like(strength, dtype=torch.bool).scatter_(1, group, False)
     expert = by_group.masked_fill(closed[:, :, None], float("-inf")).flatten(1).topk(EXPERTS_CHOSEN).indices

@@ -44,9 +44,10 @@ def dequantise(packed, scale, global_scale):
     """fp32 values; the even one of a byte is in its low nibble, the top bit of a nibble is the sign."""
     magnitude = torch.tensor(E2M1, device=packed.device)
     decoded = torch.cat([magnitude, -magnitude])
-    byte = packed.view(torch.uint8).int()
-    values = torch.stack([decoded[byte & 15], decoded[byte >> 4]], dim=-1).flatten(-2)
-    return values * scale.float().repeat_interleave(BLOCK, dim=-1) * global_scale
+    byte = torch.arange(256, device=packed.device)
+    pair_of_byte = torch.stack([decoded[byte & 15], decoded[byte >> 4]], dim=-1)
+    values = pair_of_byte[packed.view(torch.uint8).int()].flatten(-2)
+    return (values.unflatten(-1, (-1, BLOCK)) * (scale.float() * global_scale)[..., None]).flatten(-2)
 
 
 @torch.no_grad()
