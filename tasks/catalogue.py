@@ -64,9 +64,9 @@ def find_task(name: str, data_roots: Sequence[Path] = ()) -> TaskEntry:
     if path is not None and _spelt_as_path(name):
         return _folder_entry(path)
     wanted = _canonical(name)
-    shipped = [entry for entry in _shipped() if wanted in _names(entry)]
-    if shipped:
-        return shipped[0]
+    found = _without_tables(wanted, data_roots)
+    if found is not None:
+        return found
     entries = list_tasks(data_roots)
     matches = [entry for entry in entries if wanted in _names(entry)]
     if len(matches) == 1:
@@ -77,6 +77,16 @@ def find_task(name: str, data_roots: Sequence[Path] = ()) -> TaskEntry:
     if path is not None and path.exists():
         return _folder_entry(path)
     raise _unknown(name, entries, searched=bool(data_roots) or DATA_VARIABLE in os.environ)
+
+
+def _without_tables(wanted: str, data_roots: Sequence[Path]) -> TaskEntry | None:
+    """A shipped task, or an official one under its whole name: neither needs a parquet file to be opened."""
+    for entry in _shipped():
+        if wanted in _names(entry):
+            return entry
+    roots = data_roots_or_default(data_roots) if "/" in wanted else ()
+    in_folders = (entry for root in roots for entry in SOURCES["dataset"].entries(root))
+    return next((entry for entry in in_folders if entry.name == wanted), None)
 
 
 def _shipped() -> list[TaskEntry]:

@@ -42,8 +42,12 @@ class DataRecord(Value):
     missing: tuple[str, ...] = ()
     """Recorded inputs that workloads name and the hub does not have."""
 
+    def repository(self, name: str) -> RepositoryRecord | None:
+        return next((r for r in self.repositories if r.repository == name), None)
+
     def revision_of(self, repository: str) -> str | None:
-        return next((r.revision for r in self.repositories if r.repository == repository), None)
+        known = self.repository(repository)
+        return known and known.revision
 
     def with_repository(self, record: RepositoryRecord) -> "DataRecord":
         others = [r for r in self.repositories if r.repository != record.repository]

@@ -82,14 +82,15 @@ class _Download:
 
     def pin(self, repository: str, asked: str | None) -> Snapshot:
         """The commit asked for, else the recorded one, else the default; recorded before anything is fetched."""
-        name = asked or self.record.revision_of(repository) or _DEFAULT_REVISIONS[repository]
-        snapshot = self.hub.snapshot(repository, name)
+        known = self.record.repository(repository)
+        named = asked or (known.asked if known else _DEFAULT_REVISIONS[repository])
+        snapshot = self.hub.snapshot(repository, known.revision if known and not asked else named)
         self.record = self.record.with_repository(
             RepositoryRecord(
                 repository=repository,
                 folder=_FOLDERS[repository],
                 revision=snapshot.revision,
-                asked=name,
+                asked=named,
             )
         )
         self.save()

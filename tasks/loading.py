@@ -11,6 +11,7 @@ from tasks.lint.task import task_findings
 from tasks.normalise import normalise_definition
 from tasks.sources import SOURCES
 from tasks.sources.base import RawTask, TaskEntry
+from tasks.sources.folder import WORKLOADS
 from tasks.task import LintFinding, Task
 from tasks.validation import validated
 from tasks.workload import Workload
@@ -36,7 +37,7 @@ def assemble(raw: RawTask, entry: TaskEntry, data_roots: Sequence[Path] = ()) ->
     """Validate `raw`; `TaskError` on the first fault or finding of level error."""
     document, definition, normalised = read_definition(raw.definition)
     if not raw.workloads:
-        raise TaskError("holds no workload", file=_workload_file(raw), mend="add one JSON object a line")
+        raise _no_workload(raw.definition)
     workloads = tuple((validated(Workload, line), line) for line in raw.workloads)
     roots = blob_roots(Path(raw.folder), data_roots)
     findings = (*raw.findings, *normalised, *task_findings(definition, document, workloads, roots))
@@ -65,6 +66,8 @@ def refuse_errors(findings: Sequence[LintFinding]) -> None:
             raise TaskError(finding.problem, file=finding.file, field=finding.field, mend=finding.mend)
 
 
-def _workload_file(raw: RawTask) -> str:
-    path = Path(raw.definition.file)
-    return str(path.with_name("workload.jsonl")) if path.suffix == ".json" else raw.definition.at("workloads")
+def _no_workload(definition: Document) -> TaskError:
+    if not definition.place:  # a folder, where workloads have a file of their own
+        path = Path(definition.file).with_name(WORKLOADS)
+        return TaskError("holds no workload", file=path, mend="add one JSON object a line")
+    return definition.fault("workloads", "holds no workload", "download the data set again")

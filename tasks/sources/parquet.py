@@ -1,7 +1,7 @@
 """The Hugging Face data set as downloaded: a parquet file a subset, a row a problem, JSON in text columns."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class ParquetSource:
         files = [root] if root.is_file() else sorted({f for p in _PATTERNS for f in root.glob(p)})
         for file in files:
             subset = subset_of(file)
+            if root.is_dir() and not _holds_tasks(file):
+                continue  # a table of something else may lie there too
             for row, (name, workloads) in enumerate(_columns(file, ("name", "workloads"))):
                 yield TaskEntry(
                     name=f"{subset}/{name}" if subset else str(name),
@@ -62,6 +64,27 @@ class ParquetSource:
 
 def _columns(file: Path, names: tuple[str, ...] | list[str]) -> list[tuple[Any, ...]]:
     """The rows of `file` reduced to `names`; an optional column that is missing reads as None."""
+    present = _column_names(file)
+    missing = sorted(set(names) & set(_NEEDED) - present)
+    if missing:
+        raise TaskError(
+            "is missing", file=file, field=f"column {missing[0]}", mend="download the data set again"
+        )
+    columns = [name for name in names if name in present]
+    rows = _reading(file, lambda parquet: parquet.read_table(file, columns=columns)).to_pylist()
+    return [tuple(row.get(name) for name in names) for row in rows]
+
+
+def _holds_tasks(file: Path) -> bool:
+    return set(_NEEDED) <= _column_names(file)
+
+
+def _column_names(file: Path) -> set[str]:
+    return set(_reading(file, lambda parquet: parquet.read_schema(file)).names)
+
+
+def _reading(file: Path, read: Callable[[Any], Any]) -> Any:
+    """What `read` makes of pyarrow's parquet module; `TaskError` when the library or the file fails."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -70,19 +93,11 @@ def _columns(file: Path, names: tuple[str, ...] | list[str]) -> list[tuple[Any, 
             "needs pyarrow to be read", file=file, mend="install the extra: pip install 'kernelarc[data]'"
         ) from error
     try:
-        present = set(pyarrow.parquet.read_schema(file).names)
-        missing = sorted(set(names) & set(_NEEDED) - present)
-        if missing:
-            raise TaskError(
-                "is missing", file=file, field=f"column {missing[0]}", mend="download the data set again"
-            )
-        table = pyarrow.parquet.read_table(file, columns=[name for name in names if name in present])
+        return read(pyarrow.parquet)
     except (OSError, pyarrow.ArrowException) as error:
         raise TaskError(
             "is no readable parquet file", file=file, mend="download it again or take it out of the data root"
         ) from error
-    rows = table.to_pylist()
-    return [tuple(row.get(name) for name in names) for row in rows]
 
 
 def _from_text(text: Any, file: str, place: str) -> Any:
