@@ -132,7 +132,7 @@ class TritonLaunches:
         )
         try:
             ttir = parse_kernel(kernel.asm["ttir"])
-        except (KeyError, StopIteration, IndexError):
+        except (LookupError, StopIteration, ValueError):
             ttir = None  # another dialect; its work is then guessed from its arguments
         stages = getattr(metadata, "num_stages", 1) or 1
         return Specialisation(report, ttir, dict(kernel.src.signature), stages)

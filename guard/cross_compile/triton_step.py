@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,9 +38,10 @@ def step_of(special: Specialisation, bound: Arguments, grid: Grid, recorder: Rec
     parameters = _parameters(special, bound)
     counts, note = None, f"{special.report.name}: arithmetic not known, taken as none"
     if special.ttir is not None and parameters is not None:
-        counts = _counts(special, special.ttir, parameters, bound, grid)
-        lost = "a loop whose length depends on values was counted once"
-        note = f"{special.report.name}: {lost}" if counts.unknown_loops else ""
+        with suppress(LookupError, ValueError, TypeError, ArithmeticError):  # text of a kind not met before
+            counts = _counts(special, special.ttir, parameters, bound, grid)
+            lost = "a loop whose length depends on values was counted once"
+            note = f"{special.report.name}: {lost}" if counts.unknown_loops else ""
     moves = _Moves(extents, counts, parameters or {})
     launch = _launch(special, counts or Counts(), moves, grid)
     return Step(launch, moves.reads, moves.writes, region=recorder.region), note

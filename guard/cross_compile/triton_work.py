@@ -5,13 +5,13 @@ known, is taken as one pass, and is counted in `unknown_loops`. An argument is r
 from device memory (the caches hold the rest), so masks and re-reads do not inflate the traffic.
 """
 
-import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
 
 from guard.cross_compile.ttir import Kernel, Operation, tensor_types
+from guard.cross_compile.ttir_scalars import constant, evaluate
 from tasks.gpu import Arithmetic
 
 SAMPLES = 16
@@ -36,20 +36,6 @@ class Counts:
 
 
 Scalars = dict[str, int | None]
-_INTEGERS: dict[str, Callable[[int, int], int]] = {
-    "arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul,
-    "arith.divsi": lambda a, b: int(a / b), "arith.divui": operator.floordiv,
-    "arith.ceildivsi": lambda a, b: -(-a // b), "arith.floordivsi": operator.floordiv,
-    "arith.remsi": lambda a, b: a - b * int(a / b), "arith.remui": operator.mod,
-    "arith.minsi": min, "arith.maxsi": max, "arith.minui": min, "arith.maxui": max,
-    "arith.andi": operator.and_, "arith.ori": operator.or_, "arith.xori": operator.xor,
-    "arith.shli": operator.lshift, "arith.shrsi": operator.rshift, "arith.shrui": operator.rshift,
-}  # fmt: skip
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "slt": operator.lt, "sle": operator.le, "sgt": operator.gt,
-    "sge": operator.ge, "ult": operator.lt, "ule": operator.le, "ugt": operator.gt, "uge": operator.ge,
-}  # fmt: skip
-_SAME_VALUE = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast")
 _LOADS = {"tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.atomic_rmw", "tt.atomic_cas"}
 _STORES = {
     "tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter", "tt.atomic_rmw",
@@ -193,42 +179,19 @@ class _Walk:
     def _scalar(self, operation: Operation, values: list[int | None]) -> int | None:
         name, text = operation.name, operation.text
         if name == "arith.constant":
-            return _constant(text)
+            return constant(text)
         if name in ("tt.get_program_id", "tt.get_num_programs"):
             axis = _AXES[text.split()[1]]
             return self.block[axis] if name.endswith("id") else self.grid[axis]
         known = [value for value in values if value is not None]
         if len(known) != len(values) or not known:
             return None
-        return _evaluate(name, text, known)
+        return evaluate(name, text, known)
 
 
 _CONTROL: dict[str, Callable[[_Walk, Operation, Scalars, float], None]] = {
     "scf.for": _Walk._loop, "scf.while": _Walk._while, "scf.if": _Walk._branch,
 }  # fmt: skip
-
-
-def _evaluate(name: str, text: str, known: list[int]) -> int | None:
-    """An integer operation on known values; None for one that is not listed."""
-    if name in _SAME_VALUE:
-        return known[0]
-    if name == "arith.select" and len(known) == 3:
-        return known[1] if known[0] else known[2]
-    if name == "arith.cmpi":
-        return int(_COMPARISONS[text.split()[1].rstrip(",")](known[0], known[1]))
-    if name in _INTEGERS and len(known) == 2:
-        try:
-            return _INTEGERS[name](known[0], known[1])
-        except (ZeroDivisionError, ValueError, OverflowError):
-            return None
-    return None
-
-
-def _constant(text: str) -> int | None:
-    word = text.split()[1]
-    if word in ("true", "false"):
-        return int(word == "true")
-    return int(word) if re.fullmatch(r"-?\d+", word) else None
 
 
 def _arithmetic(operation: Operation, element: str) -> tuple[Arithmetic, int]:

@@ -101,6 +101,29 @@ def test_a_loop_whose_length_is_a_value_is_owned_up_to(tmp_path: Path) -> None:
     assert examined.predicted[0].bytes == 4 * (65536 + 64 + 64 * 128)
 
 
+def test_a_kernel_whose_text_cannot_be_read_is_priced_by_its_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("guard.cross_compile.triton_step.count", lambda *_: {}["a new operation"])
+    examined = follow(kernels.VECTOR_ADD, ADD, tmp_path, workload(ADD, n=4096), fills_outputs=True)
+    assert examined.report.ok and examined.predicted[0].bytes == 12 * 4096
+    assert examined.notes == ["add: arithmetic not known, taken as none"]
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "result"),
+    [
+        ("arith.divsi", -7, 2, -3), ("arith.remsi", -7, 2, -1), ("arith.floordivsi", -7, 2, -4),
+        ("arith.ceildivsi", 7, 2, 4), ("arith.divsi", 2**60 + 1, 1, 2**60 + 1), ("arith.divsi", 1, 0, None),
+        ("arith.shli", 3, 2, 12), ("arith.a_new_one", 1, 1, None),
+    ],
+)  # fmt: skip
+def test_integers_divide_as_the_compiler_says(name: str, a: int, b: int, result: int | None) -> None:
+    from guard.cross_compile.ttir_scalars import evaluate
+
+    assert evaluate(name, f"{name} %a, %b : i64", [a, b]) == result
+
+
 def test_a_kernel_that_does_not_compile_is_refused_and_the_others_are_still_reported(tmp_path: Path) -> None:
     broken = kernels.VECTOR_ADD.replace(
         "def run(x, y, out):",
