@@ -1,5 +1,7 @@
 """What the guard says: verdicts, what was measured, and where. The only guard module that agents may import."""
 
+import statistics
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal, Self
 
@@ -60,6 +62,18 @@ class Measurement(Value):
     times_ms: tuple[float, ...]
 
 
+def deciding(measurements: Iterable[Measurement], workload: str) -> tuple[Measurement, ...]:
+    """The measurements that a workload's latency comes from: the official loop's, else the guard's own calls."""
+    own = [m for m in measurements if m.workload == workload]
+    return tuple(m for m in own if m.kind == "official") or tuple(own)
+
+
+def latency_of(measurements: Iterable[Measurement], workload: str) -> float | None:
+    """Milliseconds, by a workload's uuid: the median over processes of each process's own median."""
+    medians = [statistics.median(m.times_ms) for m in deciding(measurements, workload) if m.times_ms]
+    return statistics.median(medians) if medians else None
+
+
 class Environment(Value):
     """Where it was judged. Two results are compared only when these agree."""
 
@@ -92,7 +106,7 @@ class WorkloadVerdict(Value):
     matched_ratio: float | None = None
     """Smallest share of elements within tolerance over all checked calls."""
     latency_ms: float | None = None
-    """Official median over the timed calls of all processes; none when it was not timed."""
+    """As `latency_of` computes it from the measurements; none when it was not timed."""
     timer: TimerName | None = None
     synthetic: bool = False
     note: str = ""

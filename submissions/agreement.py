@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from guard.verdict import Verdict
-from submissions.samples import Samples, official_median_ms, timers_of
+from guard.verdict import Verdict, WorkloadVerdict, deciding, latency_of
+from submissions.samples import Samples
 from tasks.trace import Status
 from tasks.workload import Workload
 
@@ -34,11 +34,22 @@ def _of_workload(verdict: Verdict, number: int, samples: Samples) -> Iterator[Di
         for name in ("max_absolute_error", "max_relative_error"):
             if getattr(judged, name) is None:
                 yield Disagreement(f"{field}.{name}", "it passed without this figure")
-    median_ms = official_median_ms(samples.candidate, judged.uuid)
+    yield from _of_times(judged, field, samples)
+
+
+def _of_times(judged: WorkloadVerdict, field: str, samples: Samples) -> Iterator[Disagreement]:
+    official = [m for m in samples.candidate if m.workload == judged.uuid and m.kind == "official"]
+    if judged.timer is None and not official:
+        # the guard's own calls are timed by the way and stand for no latency
+        if judged.latency_ms is not None:
+            yield Disagreement(f"{field}.latency_ms", f"{judged.latency_ms} ms are claimed, by no timer")
+        return
+    median_ms = latency_of(samples.candidate, judged.uuid)
     if judged.latency_ms != median_ms:
         problem = f"{judged.latency_ms} ms are claimed; the median of the samples is {median_ms}"
         yield Disagreement(f"{field}.latency_ms", problem)
-    timers = timers_of((*samples.candidate, *samples.reference), judged.uuid)
-    if judged.latency_ms is not None and timers != (judged.timer,):
+    used = (*deciding(samples.candidate, judged.uuid), *deciding(samples.reference, judged.uuid))
+    timers = sorted({m.timer for m in used})
+    if timers != [judged.timer]:
         problem = f"{judged.timer} is claimed; the samples were timed by {', '.join(timers) or 'nothing'}"
         yield Disagreement(f"{field}.timer", problem)

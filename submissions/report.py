@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from submissions.samples import official_median_ms
+from guard.verdict import latency_of
 from submissions.submission import Submission
 from submissions.upload import PRECISION
 
@@ -58,7 +58,7 @@ def _rows(submission: Submission) -> list[Row]:
         submission.workloads, submission.traces, submission.evidence.verdict.workloads, strict=True
     ):
         original = submission.evidence.task.originals.get(workload.uuid)
-        reference_ms = official_median_ms(submission.reference, workload.uuid)
+        reference_ms = latency_of(submission.reference, workload.uuid)
         speedup = (
             trace.evaluation.performance.speedup_factor
             if reference_ms and trace.evaluation and trace.evaluation.performance

@@ -4,9 +4,7 @@ import gzip
 import hashlib
 import io
 import json
-import statistics
 import zlib
-from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from guard.verdict import Measurement
@@ -81,18 +79,3 @@ def _decompress(content: bytes) -> bytes:
     if not inflate.eof or inflate.unused_data:
         raise ValueError("the gzip file is cut short or something follows it")
     return text
-
-
-def official_median_ms(measurements: Iterable[Measurement], workload: str) -> float | None:
-    """Median over the official timed calls of all processes of one workload; None when there are none."""
-    times = [t for m in _official(measurements, workload) for t in m.times_ms]
-    return statistics.median(times) if times else None
-
-
-def timers_of(measurements: Sequence[Measurement], workload: str) -> tuple[str, ...]:
-    """The timers that made the official times of one workload: one, or they must not be put together."""
-    return tuple(sorted({m.timer for m in _official(measurements, workload)}))
-
-
-def _official(measurements: Iterable[Measurement], workload: str) -> list[Measurement]:
-    return [m for m in measurements if m.workload == workload and m.kind == "official"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from guard.verdict import Verdict, WorkloadVerdict
-from submissions.samples import Samples, official_median_ms
+from guard.verdict import Verdict, WorkloadVerdict, latency_of
+from submissions.samples import Samples
 from tasks.trace import Correctness, Evaluation, Performance, Status, Trace, TraceEnvironment
 from tasks.workload import Workload
 
@@ -53,8 +53,8 @@ def _correctness(judged: WorkloadVerdict) -> Correctness | None:
 def _performance(judged: WorkloadVerdict, samples: Samples) -> Performance | None:
     if judged.status is not Status.PASSED:
         return None
-    latency_ms = official_median_ms(samples.candidate, judged.uuid) or 0.0
-    reference_ms = official_median_ms(samples.reference, judged.uuid) or 0.0
+    latency_ms = judged.latency_ms or 0.0
+    reference_ms = latency_of(samples.reference, judged.uuid) or 0.0
     return Performance(
         latency_ms=latency_ms,
         reference_latency_ms=reference_ms,

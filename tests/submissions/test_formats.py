@@ -27,7 +27,7 @@ def cpp(options: CompileOptions | None) -> Submission:
     candidate = a_cpp_candidate(task, options)
     verdict = a_verdict(task, candidate)
     failed = verdict.workloads[0].model_copy(
-        update={"status": Status.INCORRECT_SHAPE, "latency_ms": None, "max_absolute_error": None}
+        update={"status": Status.INCORRECT_SHAPE, "latency_ms": None, "timer": None}
     )
     untimed = tuple(m for m in verdict.measurements if m.workload != failed.uuid)
     verdict = verdict.model_copy(

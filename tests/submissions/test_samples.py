@@ -1,14 +1,10 @@
 import gzip
-import statistics
 import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from guard.verdict import Measurement
-from submissions.samples import Samples, official_median_ms, pack, unpack
+from submissions.samples import Samples, pack, unpack
 from tests.submissions.builders import a_task, measurements
 
 SAMPLES = Samples(measurements(a_task(), "cupti"), measurements(a_task(), "cupti", processes=1))
@@ -67,17 +63,3 @@ def packed(text: bytes) -> bytes:
             return text
 
     return pack(Other(()))
-
-
-@given(st.lists(st.lists(st.floats(0, 1e6), min_size=1, max_size=5), min_size=1, max_size=5))
-def test_the_median_is_over_all_official_times_of_one_workload_alone(times: list[list[float]]) -> None:
-    own = [
-        Measurement(workload="w", process=p, timer="cupti", kind="official", times_ms=tuple(some))
-        for p, some in enumerate(times)
-    ]
-    others = [
-        own[0].model_copy(update={"kind": "measured", "times_ms": (0.0,) * 99}),
-        own[0].model_copy(update={"workload": "v", "times_ms": (0.0,) * 99}),
-    ]
-    assert official_median_ms([*others, *own], "w") == statistics.median(t for some in times for t in some)
-    assert official_median_ms(others, "w") is None

@@ -193,9 +193,8 @@ def test_every_single_field_of_a_trace_changed_is_found_though_the_sums_are_made
 
 def test_a_faster_sample_is_found_though_everything_that_can_be_is_made_again(folder: Path) -> None:
     samples = unpack((folder / "samples.jsonl.gz").read_bytes())
-    slowest = max(t for m in samples.candidate if m.workload == "w1" for t in m.times_ms)
     faster = tuple(
-        m.model_copy(update={"times_ms": tuple(0.001 if t == slowest else t for t in m.times_ms)})
+        m.model_copy(update={"times_ms": (0.001,) * 3}) if m.workload == "w1" and m.process == 9 else m
         for m in samples.candidate
     )
     (folder / "samples.jsonl.gz").write_bytes(pack(samples._replace(candidate=faster)))
