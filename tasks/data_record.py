@@ -47,7 +47,7 @@ class DataRecord(Value):
 
     def revision_of(self, repository: str) -> str | None:
         known = self.repository(repository)
-        return known and known.revision
+        return known.revision if known else None
 
     def with_repository(self, record: RepositoryRecord) -> "DataRecord":
         others = [r for r in self.repositories if r.repository != record.repository]
