@@ -13,7 +13,7 @@ from tasks.candidate import Candidate
 from tasks.definition import Definition
 from tasks.loading import load
 from tasks.task import Task
-from tasks.workload import RandomInput, ScalarInput, Workload
+from tasks.workload import InputSource, RandomInput, ScalarInput, Workload
 
 Axes = Mapping[str, int]
 Inputs = dict[str, Any]
@@ -37,7 +37,7 @@ def make_task(
         "outputs": {name: {"shape": shape, "dtype": dtype} for name, (shape, dtype) in outputs.items()},
         "reference": reference,
     }
-    sources = {
+    sources: dict[str, InputSource] = {
         name: ScalarInput(value=1e-5) if shape is None else RandomInput()
         for name, (shape, _) in inputs.items()
     }

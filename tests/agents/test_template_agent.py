@@ -1,11 +1,17 @@
 """The template agent: recognises what it can, and tunes by GPU times, or by predictions where there are none."""
 
+import pytest
+
 from agents.latency import target_latency_ms
+from agents.proposal import Proposal
 from agents.template import TemplateAgent
+from agents.templates.base import Family, Knobs, KnobSpace
+from agents.templates.row_norm import RowNormFamily
 from agents.testing import accepted, rejected
 from guard.verdict import ReasonCode
 from tasks.loading import load
 from tasks.solution import Language
+from tasks.task import Task
 
 
 def test_a_norm_gets_triton_kernels_that_fill_their_outputs() -> None:
@@ -44,7 +50,7 @@ def test_predictions_steer_where_nothing_was_timed_on_a_gpu() -> None:
 
 def test_wall_clock_times_do_not_steer() -> None:
     task = load("l1_rmsnorm")
-    asked = []
+    asked: list[list[str]] = []
     for scale in (1.0, 1000.0):
         agent = TemplateAgent(task, 0)
         asked.append([])
@@ -68,3 +74,31 @@ def test_the_latency_of_a_verdict_is_the_geometric_mean_of_gpu_times() -> None:
     assert target_latency_ms(partial) is None
     assert target_latency_ms(accepted(task, candidate, 1.0, gpu=False)) is None
     assert target_latency_ms(rejected(task, candidate, ReasonCode.BUILD)) is None
+
+
+class OneKnobMatters:
+    """A family whose second knob changes nothing in the source."""
+
+    name = "one_knob_matters"
+    numerics = ""
+
+    def matches(self, task: Task) -> str:
+        return task.name
+
+    def knobs(self, match: str) -> KnobSpace:
+        return KnobSpace(choices={"size": (1, 2, 3), "idle": (False, True)})
+
+    def render(self, match: str, knobs: Knobs) -> Proposal:
+        return Proposal(f"{self.name} {knobs['size']}", f"SIZE = {knobs['size']}\n\ndef run(*tensors): ...\n")
+
+
+def test_families_take_turns_and_settings_that_make_the_same_source_are_asked_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    families: dict[str, Family] = {"idle": OneKnobMatters(), "row_norm": RowNormFamily()}
+    monkeypatch.setattr("agents.template.FAMILIES", families)
+    agent = TemplateAgent(load("l1_rmsnorm"), 0)
+    asked = [candidate for _ in range(10) if (candidate := agent.ask()) is not None]
+    ours = ["one_knob" in candidate.strategy for candidate in asked]
+    assert ours[:6] == [True, False] * 3 and not any(ours[6:])
+    assert len({candidate.digest for candidate in asked}) == 10

@@ -4,9 +4,12 @@ from agents.templates.base import Knob, Knobs, KnobSpace
 from agents.templates.row_norm.form import RowNorm
 
 _WARP = 32
-_MOST_VALUES_A_THREAD = 64
-"""Of fp32; a row that is kept whole takes that many registers, and as many again while it is scaled."""
-_MOST_VALUES_A_TILE = 1 << 16
+_REGISTERS = 65536
+"""Of a multiprocessor; a program must not want more, and a thread cannot have more than 255."""
+_OTHER_REGISTERS = 32
+"""A thread's addresses, masks and sums, besides the values of its tile."""
+_MOST_STAGED_BYTES = 200 * 1024
+"""Of shared memory; Hopper and Blackwell have 227 KiB for a program."""
 
 
 def row_norm_knobs(norm: RowNorm) -> KnobSpace:
@@ -16,7 +19,7 @@ def row_norm_knobs(norm: RowNorm) -> KnobSpace:
     blocks = sorted({whole, *(block for block in (512, 1024, 2048, 4096) if block < whole)})
 
     def allows(knobs: Knobs) -> bool:
-        return _makes_sense(knobs, whole)
+        return _makes_sense(knobs, whole) and _fits(knobs, norm, whole)
 
     return KnobSpace(
         choices={
@@ -33,16 +36,29 @@ def row_norm_knobs(norm: RowNorm) -> KnobSpace:
 
 
 def _makes_sense(knobs: Knobs, whole: int) -> bool:
-    block, rows, warps, stages = (int(knobs[name]) for name in ("block", "rows", "warps", "stages"))
-    values = block * rows // (_WARP * warps)
-    loops = block < whole or bool(knobs["persistent"])
-    if stages > 1 and not loops:
+    """No stages without a loop, few rows where a row is many blocks, loads of 16 bytes a thread."""
+    is_looped = int(knobs["block"]) < whole
+    if int(knobs["stages"]) > 1 and not (is_looped or knobs["persistent"]):
         return False
-    if block < whole and (rows > 4 or values > 32):
+    if is_looped and int(knobs["rows"]) > 4:
         return False
-    # fewer than four values a thread cannot be loaded 16 bytes at a time
-    enough = values >= 4 or (warps == 1 and values >= 1)
-    return enough and values <= _MOST_VALUES_A_THREAD and block * rows <= _MOST_VALUES_A_TILE
+    return _values_a_thread(knobs) >= 4 or knobs["warps"] == 1
+
+
+def _fits(knobs: Knobs, norm: RowNorm, whole: int) -> bool:
+    """The tile in registers, twice or with its sums; what waits in stages in shared memory."""
+    is_looped = int(knobs["block"]) < whole
+    sources = 2 if norm.added else 1
+    copies = sources + 2 if is_looped else 2
+    wanted = _values_a_thread(knobs) * copies + _OTHER_REGISTERS
+    staged = int(knobs["block"]) * int(knobs["rows"]) * norm.bytes_read * int(knobs["stages"])
+    return wanted <= min(255, _REGISTERS // (_WARP * int(knobs["warps"]))) and (
+        knobs["stages"] == 1 or staged <= _MOST_STAGED_BYTES
+    )
+
+
+def _values_a_thread(knobs: Knobs) -> int:
+    return int(knobs["block"]) * int(knobs["rows"]) // (_WARP * int(knobs["warps"]))
 
 
 def _start(whole: int) -> tuple[Knobs, ...]:

@@ -103,6 +103,7 @@ def _completed(
         eps=eps,
         hidden=size if isinstance(size, int) else None,
         longest=size if isinstance(size, int) else _longest(task, x),
+        bytes_read=sum(task.definition.inputs[name].dtype.bytes for name in (x, added) if name),
         outputs=tuple(results),
         normed_output=roles[0],
         sum_output=roles[1],
