@@ -13,9 +13,13 @@ from tasks.definition import AxisConst, Definition, DType, Shape, TensorSpec
 from tasks.dtypes import FP4, FP8
 from tasks.effort_loops import Loops
 
-OPERATIONS_PER_CALL = 200_000
-"""What one call from Python costs, in multiply-adds that a CPU does meanwhile (about 10 us)."""
-_OPERATIONS_PER_ELEMENT = 8
+OPERATIONS_PER_CALL = 400_000
+"""What one call from Python costs, in the fp32 multiply-adds that two CPU cores do meanwhile (about 10 us)."""
+_OPERATIONS_PER_ELEMENT = 200
+"""Of drawing an element and passing over it a few times, in the same measure: 137 M normals a second and core
+against 23 G multiply-adds, measured on a CPU with AVX2."""
+_SLOWER_IN_16_BITS = 4
+"""Matrix products of bf16 or fp16 on that CPU, against fp32: 5.4 against 23 G multiply-adds a second."""
 _EXPERTS_PER_TOKEN = 8
 """Of a weight with an axis of experts, a token meets a few only."""
 _ATTENTION = re.compile(r"softmax\s*\(|scaled_dot_product_attention")
@@ -34,18 +38,22 @@ class Effort:
         self.loops = Loops(definition)
         self._moving = {axis for axis in definition.axes if not isinstance(definition.axes[axis], AxisConst)}
         self._widens = "float32" in definition.reference or ".float()" in definition.reference
+        types = {spec.dtype for spec in definition.inputs.values()}
+        self._is_slow = bool(types & {DType.BFLOAT16, DType.FLOAT16}) and not self._widens
         self._scores = self._attention_scores()
         self._products = self._matrix_products() | {term for term, _ in self._scores}
 
     def operations(self, values: Mapping[str, int]) -> int:
-        """Multiply-adds at the workload's axes `values`."""
+        """fp32 multiply-adds that take as long, at the workload's axes `values`."""
         axes = self._counted(values)
         shapes = (
             *self.definition.input_shapes(values).values(),
             *self.definition.output_shapes(values).values(),
         )
         elements = sum(math.prod(shape) for shape in shapes if shape is not None)
-        products = sum(_size(term, axes) for term in self._products)
+        products = sum(_size(term, axes) for term in self._products) * (
+            _SLOWER_IN_16_BITS if self._is_slow else 1
+        )
         return products + elements * _OPERATIONS_PER_ELEMENT + self.loops.calls(values) * OPERATIONS_PER_CALL
 
     def memory_bytes(self, values: Mapping[str, int]) -> int:

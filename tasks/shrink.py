@@ -37,8 +37,8 @@ class ShrinkBudget(Value):
     operations: int
 
 
-CPU_OPERATIONS = 10_000_000_000
-"""About a second or two of an eager reference on two CPU cores."""
+CPU_OPERATIONS = 40_000_000_000
+"""About a second of an eager reference on two idle CPU cores."""
 
 
 class CannotShrink(Exception):
@@ -157,12 +157,12 @@ class _Shrinking:
         axes = min(smallest, key=self._memory)
         sizes = ", ".join(f"{name}={axes[name]}" for name in self.definition.var_axes)
         own = self.effort.memory_bytes(axes)
+        taken = f" and {gib(own)} that the reference takes itself" if own else ""
         return (
             f"{self.original.name} needs {gib(input_bytes(self.definition, axes))} of inputs and "
-            f"{gib(output_bytes(self.definition, axes))} of outputs at the smallest size ({sizes}), "
-            f"{gib(planned_bytes(self.effort, axes))} with copies"
-            f"{f' and {gib(own)} that the reference takes' if own else ''}; "
-            f"this machine offers {gib(self.budget.memory_bytes)}"
+            f"{gib(output_bytes(self.definition, axes))} of outputs at the smallest size ({sizes}); "
+            f"with the copies that judging keeps{taken} that is {gib(planned_bytes(self.effort, axes))}, "
+            f"and this machine offers {gib(self.budget.memory_bytes)}"
         )
 
 
