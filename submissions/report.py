@@ -18,7 +18,7 @@ DIFFERENCES = (
     "Inputs must be unchanged after a call; the official evaluator does not look.",
     "Values differ from call to call, those of weights included; officially they differ between the ten "
     "rounds alone, and every timed call sees one set.",
-    "The precision policy above is enforced beside the official tolerance.",
+    "The precision policy above is enforced, where the guard can see it, beside the official tolerance.",
     "Every activity inside a timed call counts; evaluator v1.1 drops kernels whose names its discovery call "
     "did not show.",
 )
