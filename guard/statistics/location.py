@@ -68,12 +68,12 @@ def timer_tick_ns(times_ns: ArrayLike) -> int | None:
 def _mid_shares(ordered: Floats) -> Floats:
     """Of each sorted sample, the share of samples below it plus half the share equal to it."""
     n = ordered.shape[-1]
-    place = np.broadcast_to(np.arange(n), ordered.shape)
+    place = np.broadcast_to(np.arange(n, dtype=np.int32), ordered.shape)
     fresh = np.ones(ordered.shape, dtype=bool)
     fresh[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    first = np.maximum.accumulate(np.where(fresh, place, 0), axis=-1)
+    first = np.maximum.accumulate(np.where(fresh, place, np.int32(0)), axis=-1)
     closing = np.ones(ordered.shape, dtype=bool)
     closing[..., :-1] = fresh[..., 1:]
-    last = np.where(closing, place, n - 1)
+    last = np.where(closing, place, np.int32(n - 1))
     last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
     return np.asarray((first + last + 1) / (2.0 * n))

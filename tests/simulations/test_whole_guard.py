@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from guard.comparison import GATE, Outcome, Rule
+from guard.statistics import decision
 from guard.statistics.decision import OUTCOMES, Decisions, decide
+from guard.statistics.looks import Look, looks_for
 from tests.simulations.scenes import (
     HET,
     IID,
@@ -32,7 +34,10 @@ NAMES = [scene.name for scene in SCENES]
 @cache
 def played(name: str, slow: float) -> Decisions:
     scene = next(scene for scene in SCENES if scene.name == name)
-    return play(scene, 1_000 if scene.times or slow else 4_000, GATE, slow)
+    problems = 4_000 if not scene.times else 1_000
+    if slow:
+        problems = 1_000 if not scene.times else 500
+    return play(scene, problems, GATE, slow)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,6 +111,20 @@ def test_at_the_margin_equivalence_is_claimed_falsely_at_most_as_often_as_promis
     decisions = play(Scene("margin", normal_effects(sd)), 500, only_equivalence, slow, every=True)
     claims = (decisions.outcome == OUTCOMES.index(Outcome.EQUIVALENT)).mean()
     assert 0 < claims <= 0.055
+
+
+def test_equivalence_at_ninety_percent_at_every_look_would_claim_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Why equivalence, too, spends its alpha over the looks."""
+
+    def unsplit(rule: Rule, workloads: int) -> tuple[Look, ...]:
+        return tuple(look._replace(equivalence_alpha=0.05) for look in looks_for(rule, workloads))
+
+    monkeypatch.setattr(decision, "looks_for", unsplit)
+    only_equivalence = GATE.model_copy(update={"tau": 0.5})
+    decisions = play(Scene("margin", normal_effects(0.005)), 500, only_equivalence, 0.02, every=True)
+    assert (decisions.outcome == OUTCOMES.index(Outcome.EQUIVALENT)).mean() > 0.07
 
 
 def test_looking_after_every_process_with_all_of_alpha_would_break_the_promise() -> None:

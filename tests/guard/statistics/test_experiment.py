@@ -1,5 +1,8 @@
 """From raw measurements to what is said of two candidates."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -213,3 +216,11 @@ def test_an_order_is_the_same_for_the_same_seed_and_odd_numbers_end_in_a_pair() 
     assert (odd.count("A"), odd.count("B")) == (7, 7)
     with pytest.raises(ValueError):
         interleaved_order(0, 1)
+
+
+def test_the_value_that_says_it_needs_no_numpy() -> None:
+    """So that the command line may name comparisons and still start at once."""
+    code = (
+        "import sys, guard.comparison; sys.exit(any(m in sys.modules for m in ('numpy', 'scipy', 'torch')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -128,6 +128,15 @@ def test_processes_in_two_groups_are_told_from_processes_that_merely_differ() ->
     assert process_modes([0.0, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.05]) is None
 
 
+def test_a_wide_gap_alone_says_nothing_of_modes() -> None:
+    """Why a gap must also be above 1 %, with a quarter of the processes on either side."""
+    ordered = np.sort(0.003 * np.random.default_rng(14).normal(size=(2_000, 20)))
+    gaps = np.diff(ordered)
+    wide = gaps[:, 1:-1].max(axis=1) > 5 * np.median(gaps, axis=1)
+    assert wide.mean() > 0.3
+    assert not processes_are_bimodal(ordered).any()
+
+
 def test_another_mix_of_the_same_modes_is_noticed() -> None:
     low, high = [0.0, 0.001, 0.002, 0.003], [0.05, 0.051, 0.052, 0.053]
     assert mode_mix_p([*low, *low], [*high, *high]) < 0.001
