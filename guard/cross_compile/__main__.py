@@ -56,7 +56,7 @@ def _examine_cpp(request: Request, folder: Path, started: float) -> Reply:
     sources = folder / "sources"
     lay_out(request.solution, sources)
     reports = tuple(
-        compile_sources(request.solution, sources, gpu, request.limit_s - (time.monotonic() - started))
+        compile_sources(request.solution, sources, gpu, 0.9 * request.limit_s - (time.monotonic() - started))
         for gpu in request.gpus
     )
     wanted = [gpu for gpu in request.gpus if gpu.name == request.predict_for]

@@ -53,6 +53,13 @@ def test_a_header_that_this_machine_lacks_blames_nobody(tmp_path: Path) -> None:
 
 
 @needs_nvcc
+def test_a_compiler_that_needs_longer_than_there_is_blames_nobody(tmp_path: Path) -> None:
+    (tmp_path / "kernel.cu").write_text(kernels.CUDA_ADD)
+    report = compile_sources(solution(kernels.CUDA_ADD, "cuda_cpp"), tmp_path, load_gpu("B200"), 0.0)
+    assert not report.ok and not report.refused and "did not finish" in report.error
+
+
+@needs_nvcc
 def test_flags_of_the_solution_are_used_but_never_its_target(tmp_path: Path) -> None:
     (tmp_path / "kernel.cu").write_text("#ifndef WANTED\n#error no flag\n#endif\n" + kernels.CUDA_ADD)
     base = solution("x", "cuda_cpp")
