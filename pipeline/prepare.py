@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from guard.errors import GuardBroken
+from pipeline.cpu_share import cpu_share
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from tasks.errors import TaskError
@@ -34,7 +34,7 @@ def prepare(settings: Settings, name: str, device: Literal["cpu", "cuda"], progr
     asked = _with_inputs(tasks.load(name, data_roots=settings.data), settings)
     if "synthetic-inputs" in asked.marks:
         progress.note("inputs are made up where none are recorded: a result on them stays a draft")
-    judged = asked if device == "cuda" else _shrunk(asked, settings)
+    judged = asked if device == "cuda" else cpu_share(asked)
     prepared = Prepared(asked=asked, judged=judged)
     if prepared.was_shrunk:
         count = f"{len(judged.workloads)} of {len(asked.workloads)} workloads"
@@ -57,7 +57,3 @@ def _with_inputs(task: Task, settings: Settings) -> Task:
             mend="get them with `kernelarc data download`, or say --inputs synthetic",
         )
     return mark_synthetic(task)
-
-
-def _shrunk(task: Task, settings: Settings) -> Task:
-    raise GuardBroken("not yet")

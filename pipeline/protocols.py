@@ -9,7 +9,9 @@ ProtocolName = Literal["smoke", "search", "final"]
 
 CPU_PROCESSES = {"smoke": 1, "search": 1, "final": 2}
 """A CPU's times decide nothing, so processes there only look for what changes from one to the next."""
-CPU_CALLS: dict[str, Any] = {"warmup_calls": 1, "timed_calls": 3, "measured_calls": 4}
+CPU_CALLS: dict[str, Any] = {"warmup_calls": 1, "timed_calls": 1, "measured_calls": 2}
+CPU_ROUNDS = {"smoke": 2, "search": 3, "final": 10}
+"""Of the official correctness rounds; ten make the trace."""
 
 
 def protocol_for(name: ProtocolName, device: Literal["cpu", "cuda"], settings: Settings) -> Protocol:
@@ -21,5 +23,5 @@ def protocol_for(name: ProtocolName, device: Literal["cpu", "cuda"], settings: S
         "host_memory_gib": settings.host_memory_gib,
     }
     if device == "cpu":
-        chosen |= {"processes": CPU_PROCESSES[name], **CPU_CALLS}
+        chosen |= {"processes": CPU_PROCESSES[name], "official_rounds": CPU_ROUNDS[name], **CPU_CALLS}
     return PROTOCOLS[name].model_copy(update=chosen)

@@ -53,7 +53,7 @@ def problem(tmp_path, monkeypatch) -> Path:
         guard.judge, "judge",
         lambda task, candidate, protocol, session, progress=None: fake_judge(task, candidate, protocol),
     )  # fmt: skip
-    monkeypatch.setattr(pipeline.prepare, "_shrunk", lambda task, *_: task)
+    monkeypatch.setattr(pipeline.prepare, "cpu_share", lambda task, *_: task)
     return folder
 
 

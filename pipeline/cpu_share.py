@@ -1,0 +1,86 @@
+"""How much of a task a CPU judges: each workload scaled down, and of those as many as time allows."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from guard.errors import GuardBroken
+from tasks.effort import Effort
+from tasks.shrink import CannotShrink, ShrinkBudget, shrink
+from tasks.sizes import input_bytes, output_bytes
+from tasks.task import LintFinding, Task
+from tasks.workload import Workload
+
+OPERATIONS = 50_000
+"""Multiply-adds of one call. Few: Triton's interpreter takes milliseconds a program, a row each perhaps."""
+COST = 8_000_000_000
+"""Of one call on every workload, in multiply-adds: half a second of two cores. A candidate makes about ten."""
+COST_PER_BYTE = 50
+"""Drawing, copying, poisoning and comparing a byte of input or output, against one multiply-add."""
+MOST_WORKLOADS = 5
+MEMORY_SHARE = 0.85
+"""Of the machine's memory, which has to hold the reference, the inputs twice and the outputs three times."""
+
+
+def cpu_share(task: Task) -> Task:
+    """What of `task` is judged on a CPU, marked as shrunk unless it is all of it.
+
+    Raises `GuardBroken` with the figures when even the smallest sizes need more memory than there is.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    budget = ShrinkBudget(memory_bytes=int(memory * MEMORY_SHARE), operations=OPERATIONS)
+    try:
+        return _affordable(shrink(task, budget))
+    except CannotShrink as too_large:
+        raise GuardBroken(str(too_large)) from None
+
+
+def _affordable(task: Task) -> Task:
+    """Of the cheapest workloads whose costs add up to no more than `COST` a few, at least one; order kept."""
+    effort = Effort(task.definition)
+    costs = {workload.uuid: _cost(workload, effort) for workload in task.workloads}
+    kept = _spread(_within(costs))
+    if len(kept) == len(task.workloads):
+        return task
+    workloads = tuple(workload for workload in task.workloads if workload.uuid in kept)
+    remark = LintFinding(
+        level="note",
+        code="cpu-share",
+        file=task.name,
+        field="workloads",
+        problem=f"{len(costs) - len(kept)} of {len(costs)} scaled-down workloads take a CPU too long",
+        mend="judge all of them on a GPU",
+    )
+    return task.model_copy(
+        update={
+            "workloads": workloads,
+            "marks": tuple(dict.fromkeys((*task.marks, "shrunk"))),
+            "originals": {new: old for new, old in task.originals.items() if new in kept},
+            "findings": (*task.findings, remark),
+        }
+    )
+
+
+def _within(costs: Mapping[str, int]) -> list[str]:
+    """uuids from the cheapest on, as many as `COST` pays for, and at least one."""
+    affordable: list[str] = []
+    spent = 0
+    for uuid in sorted(costs, key=costs.__getitem__):
+        spent += costs[uuid]
+        if affordable and spent > COST:
+            break
+        affordable.append(uuid)
+    return affordable
+
+
+def _spread(uuids: Sequence[str]) -> set[str]:
+    """At most `MOST_WORKLOADS` of them, first and last among them, evenly between."""
+    if len(uuids) <= MOST_WORKLOADS:
+        return set(uuids)
+    step = (len(uuids) - 1) / (MOST_WORKLOADS - 1)
+    return {uuids[round(number * step)] for number in range(MOST_WORKLOADS)}
+
+
+def _cost(workload: Workload, effort: Effort) -> int:
+    definition = effort.definition
+    touched = input_bytes(definition, workload.axes) + output_bytes(definition, workload.axes)
+    return effort.operations(workload.axes) + COST_PER_BYTE * touched
