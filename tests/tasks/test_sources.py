@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks import load
-from tasks.catalogue import list_tasks
+from tasks.catalogue import DATA_VARIABLE, list_tasks
 from tasks.errors import TaskError
 from tasks.lint import lint_paths
 from tasks.loading import load_entry
@@ -16,6 +16,11 @@ from tasks.sources import SOURCES
 from tests.fakes import official_files as files
 
 LAYOUTS = ["", "benchmark", "data/benchmark", "data/SOL-ExecBench/benchmark"]
+
+
+@pytest.fixture(autouse=True)
+def no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
 
 
 def _row(name: str, **changes: object) -> tuple[dict[str, object], list[dict[str, object]]]:
@@ -193,7 +198,7 @@ def test_listing_reads_no_definition(tmp_path: Path) -> None:
 def test_reading_tasks_imports_neither_torch_nor_numpy(tmp_path: Path) -> None:
     folder = files.write_problem(tmp_path / "p")
     program = (
-        "import json, sys; from pathlib import Path; from tasks import load; from tasks.catalogue import list_tasks;"
+        "import json, sys; from pathlib import Path; from tasks import load; from tasks.catalogue import DATA_VARIABLE, list_tasks;"
         f"from tasks.lint import lint_paths; load({str(folder)!r}); list_tasks(); lint_paths([Path({str(folder)!r})]);"
         "print(json.dumps([m for m in ('torch', 'numpy', 'scipy', 'optuna', 'pyarrow') if m in sys.modules]))"
     )
