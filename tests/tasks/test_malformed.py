@@ -88,7 +88,11 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
     "text for a size": (_workload(axes={"rows": "many"}), "line 2: axes.rows", "whole number"),
     "a negative size": (_workload(axes={"rows": -1}), "line 2: axes.rows", "at least 0"),
     "half a size": (_workload(axes={"rows": 1.5}), "line 2: axes.rows", "whole number"),
-    "a list for a mapping": (_workload(inputs=[]), "line 2: inputs", "should be an object, not an empty list"),
+    "a list for a mapping": (
+        _workload(inputs=[]),
+        "line 2: inputs",
+        "should be an object, not an empty list",
+    ),
     "an unknown source": (_workload(inputs={"x": {"type": "randm"}}), "line 2: inputs.x.type", "'randm'"),
     "a source that is no object": (_workload(inputs={"x": 3}), "line 2: inputs.x", "an object"),
     "a blob without key": (

@@ -198,7 +198,7 @@ def test_listing_reads_no_definition(tmp_path: Path) -> None:
 def test_reading_tasks_imports_neither_torch_nor_numpy(tmp_path: Path) -> None:
     folder = files.write_problem(tmp_path / "p")
     program = (
-        "import json, sys; from pathlib import Path; from tasks import load; from tasks.catalogue import DATA_VARIABLE, list_tasks;"
+        "import json, sys; from pathlib import Path; from tasks import load; from tasks.catalogue import list_tasks;"
         f"from tasks.lint import lint_paths; load({str(folder)!r}); list_tasks(); lint_paths([Path({str(folder)!r})]);"
         "print(json.dumps([m for m in ('torch', 'numpy', 'scipy', 'optuna', 'pyarrow') if m in sys.modules]))"
     )
