@@ -148,8 +148,9 @@ def moe_autograd(
 ) -> Outputs:
     """Gradients of the forward pass by autograd; `linear` takes the sigmoid for a constant, which is wrong."""
     leaves = [t.float().requires_grad_() for t in (tokens, slot_weight, gate, up, down)]
+    token, weight, gate32, up32, down32 = leaves
     with torch.enable_grad():
-        result = moe_forward(leaves[0], expert_of_slot, *leaves[1:], linear)
+        result = moe_forward(token, expert_of_slot, weight, gate32, up32, down32, linear)
     found = torch.autograd.grad(result, leaves, upstream.float())
     return tuple(
         g.detach().to(t.dtype) for g, t in zip(found, (tokens, slot_weight, gate, up, down), strict=True)
