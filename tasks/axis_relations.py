@@ -1,7 +1,7 @@
 """How the `var` axes of a task hang together, read off its workloads: `len_indptr` is `batch_size` + 1."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations_with_replacement
 from typing import Literal
 
 from tasks.value import Value
@@ -62,7 +62,7 @@ def _possible(axis: str, others: Sequence[str], rows: Rows) -> Iterator[Relation
             factor = rows[0][axis] // rows[0][other]
             if factor > 1:
                 yield Relation(axis=axis, kind="multiple", sources=(other,), factor=factor)
-    for pair in combinations(others, 2):
+    for pair in combinations_with_replacement(others, 2):
         yield Relation(axis=axis, kind="product", sources=pair)
         yield Relation(axis=axis, kind="sum", sources=pair)
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tasks.axis_relations import Relation, complete, relations
+from tasks.axis_relations import relations
 from tasks.blobs import NO_RECORDING
-from tasks.definition import AxisConst, Definition
+from tasks.definition import AxisConst
 from tasks.effort import Effort
-from tasks.shrink_steps import ALIGNMENTS, Bounds, shrunk_size
+from tasks.shrink_steps import ALIGNMENTS, halved, shrunk_size
 from tasks.sizes import gib, input_bytes, output_bytes
 from tasks.task import LintFinding, Mark, Task
 from tasks.value import Value, canonical_json
@@ -21,8 +21,6 @@ from tasks.workload import SafetensorsInput, Workload
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "a kernelarc workload scaled down")
 SMALLER_CONSTANTS = "__smaller_constants"
 """Ends the names of a task whose constants were shrunk too: it is another problem."""
-_MOST_STEPS = 1_000
-"""Of halvings for one workload. An axis of 2^63 takes 63; the bound is there so that nothing can loop."""
 
 
 class ShrinkBudget(Value):
@@ -85,13 +83,13 @@ class _Shrinking:
         self.relations = relations(rows, var) if rows and all(a in row for row in rows for a in var) else ()
 
     def task(self) -> Task:
-        shrunk = {workload.uuid: self._axes(workload.axes) for workload in self.original.workloads}
-        if self.original.workloads and not any(shrunk.values()):
+        sizes = [(workload, self._axes(workload.axes)) for workload in self.original.workloads]
+        pairs = [(workload, _rescaled(workload, axes)) for workload, axes in sizes if axes is not None]
+        if sizes and not pairs:
             raise CannotShrink(self._too_large())
-        kept = [(w, axes) for w in self.original.workloads if (axes := shrunk[w.uuid])]
-        if len(kept) == len(shrunk) and all(dict(w.axes) == axes for w, axes in kept):
+        if len(pairs) == len(sizes) and all(before is now for before, now in pairs):
             return self.original
-        return self._assembled([w if dict(w.axes) == axes else _rescaled(w, axes) for w, axes in kept])
+        return self._assembled(pairs)
 
     def _axes(self, axes: Mapping[str, int]) -> dict[str, int] | None:
         """The sizes chosen for one workload; `None` when none fit in memory."""
@@ -107,7 +105,7 @@ class _Shrinking:
     def _halved(
         self, axes: Mapping[str, int], alignment: int, load: Callable[[Mapping[str, int]], float]
     ) -> dict[str, int]:
-        return _halved(axes, self.relations, self.definition, alignment, load)
+        return halved(axes, self.relations, self.definition, alignment, load)
 
     def _memory(self, axes: Mapping[str, int]) -> float:
         return planned_bytes(self.effort, axes) / max(self.budget.memory_bytes, 1)
@@ -120,22 +118,19 @@ class _Shrinking:
         """Never small enough, so that halving goes on until nothing is left to halve."""
         return 2 + self._load(axes, self.budget.operations)
 
-    def _assembled(self, workloads: Sequence[Workload]) -> Task:
-        distinct = {_content(workload): workload for workload in reversed(workloads)}
-        kept = tuple(w for w in workloads if distinct[_content(w)] is w)
-        old = {workload.uuid for workload in self.original.workloads}
-        originals = {
-            _renamed(w.uuid, kept_w.axes): w.uuid for kept_w in kept for w in self.original.workloads
-        }
+    def _assembled(self, pairs: Sequence[tuple[Workload, Workload]]) -> Task:
+        """From (original, as it is now), without those that are equal to an earlier one."""
+        first = {_content(now): now.uuid for _, now in reversed(pairs)}
+        kept = [(before, now) for before, now in pairs if first[_content(now)] == now.uuid]
         marks: list[Mark] = ["shrunk"]
-        if any(_is_unrecorded(workload) for workload in kept):
+        if any(_is_unrecorded(now) for _, now in kept):
             marks.append("synthetic-inputs")
         return self.original.model_copy(
             update={
-                "workloads": kept,
+                "workloads": tuple(now for _, now in kept),
                 "marks": tuple(dict.fromkeys((*self.original.marks, *marks))),
-                "originals": {w.uuid: originals[w.uuid] for w in kept if w.uuid not in old},
-                "findings": (*self.original.findings, *self._remarks(len(workloads), len(kept))),
+                "originals": {now.uuid: before.uuid for before, now in kept if now is not before},
+                "findings": (*self.original.findings, *self._remarks(len(pairs), len(kept))),
             }
         )
 
@@ -166,37 +161,10 @@ class _Shrinking:
         )
 
 
-def _halved(
-    original: Mapping[str, int],
-    found: Sequence[Relation],
-    definition: Definition,
-    alignment: int,
-    load: Callable[[Mapping[str, int]], float],
-) -> dict[str, int]:
-    """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left."""
-    dependent = {relation.axis for relation in found}
-    free = [axis for axis in definition.var_axes if axis not in dependent]
-    bounds = Bounds(original, definition)
-    halvings = dict.fromkeys(free, 0)
-    current = dict(original)
-    for _ in range(_MOST_STEPS):
-        if load(current) <= 1:
-            break
-        options = []
-        for axis in free:
-            tried = {**halvings, axis: halvings[axis] + 1}
-            sizes = {a: shrunk_size(a, original[a], tried[a], alignment) for a in free}
-            axes = {**original, **complete({**original, **sizes}, found)}
-            if sizes[axis] < current[axis] and bounds.allow(axes):
-                options.append((bounds.is_structural(axis), load(axes), -current[axis], axis, axes))
-        if not options:
-            break
-        *_, axis, current = min(options, key=lambda option: option[:4])
-        halvings[axis] += 1
-    return current
-
-
 def _rescaled(workload: Workload, axes: Mapping[str, int]) -> Workload:
+    """`workload` at other sizes, under its own uuid; itself when the sizes are its own."""
+    if axes == workload.axes:
+        return workload
     inputs: dict[str, Any] = {
         name: source.model_copy(update={"path": NO_RECORDING})
         if isinstance(source, SafetensorsInput)

@@ -1,14 +1,17 @@
 """How one axis shrinks, and what a smaller set of axes must not break."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 
+from tasks.axis_relations import Relation, complete
 from tasks.definition import Definition
 
 ALIGNMENTS = (128, 16, 1)
 """What is kept of an axis's divisibility: first all, and less only where memory does not allow it."""
 
+_MOST_STEPS = 1_000
+"""Of halvings for one workload. An axis of 2^63 takes 63; the bound is there so that nothing can loop."""
 _STRUCTURAL = (
     "head",
     "dim",
@@ -24,9 +27,40 @@ _STRUCTURAL = (
 _COUNTS = ("batch", "indptr", "num_seqs", "num_sequences")
 
 
-def shrunk_size(axis: str, size: int, halvings: int, alignment: int) -> int:
-    """`size` halved `halvings` times: at least 1, aligned as before (up to `alignment`), odd if it was odd.
+def halved(
+    original: Mapping[str, int],
+    found: Sequence[Relation],
+    definition: Definition,
+    alignment: int,
+    load: Callable[[Mapping[str, int]], float],
+) -> dict[str, int]:
+    """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left."""
+    dependent = {relation.axis for relation in found}
+    free = [axis for axis in definition.var_axes if axis not in dependent]
+    bounds = Bounds(original, definition)
+    halvings = dict.fromkeys(free, 0)
+    current = dict(original)
+    for _ in range(_MOST_STEPS):
+        if load(current) <= 1:
+            break
+        options = []
+        for axis in free:
+            tried = {**halvings, axis: halvings[axis] + 1}
+            sizes = {a: shrunk_size(a, original[a], tried[a], alignment) for a in free}
+            axes = {**original, **complete({**original, **sizes}, found)}
+            if sizes[axis] < current[axis] and bounds.allow(axes):
+                options.append((bounds.is_structural(axis), load(axes), -current[axis], axis, axes))
+        if not options:
+            break
+        *_, axis, current = min(options, key=lambda option: option[:4])
+        halvings[axis] += 1
+    return current
 
+
+def shrunk_size(axis: str, size: int, halvings: int, alignment: int) -> int:
+    """`size` halved `halvings` times: at least 1, and aligned as before, up to `alignment`.
+
+    An odd number of units stays odd: what is no multiple of more does not become one, and stays as ragged.
     Counts of sequences are aligned to nothing; an axis of index pointers has one entry more than sequences.
     """
     if size <= 1 or halvings == 0:
@@ -35,7 +69,7 @@ def shrunk_size(axis: str, size: int, halvings: int, alignment: int) -> int:
         return 1 + shrunk_size("batch", size - 1, halvings, alignment)
     step = 1 if any(word in axis for word in _COUNTS) else _alignment(size, alignment)
     units = max((size // step) >> halvings, 1)
-    if step == 1 and size % 2 and units > 1:
+    if size // step % 2 and units > 1:
         units |= 1
     return units * step
 
