@@ -1,0 +1,5 @@
+import torch
+
+
+def run(x):
+    return x[:, ::2].mean(dim=1)

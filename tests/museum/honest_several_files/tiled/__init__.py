@@ -1,0 +1,1 @@
+"""Products by tiles of rows."""

@@ -1,0 +1,5 @@
+import torch
+
+
+def run(A, B):
+    return A[:, :-1] @ B[:-1]
