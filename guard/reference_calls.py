@@ -175,7 +175,7 @@ class Calls:
             if pattern is None:
                 self.outputs.raw(slot.offset, slot.span * tensor.element_size()).zero_()
             else:
-                tensor.view(pattern.dtype).copy_(pattern.expand(tensor.shape))
+                tensor.view(pattern.dtype).copy_(pattern[0])
         return pattern
 
     def _tolerance(self, call: _Open) -> Any:
