@@ -53,7 +53,7 @@ def receive(end: socket.socket, limit_s: float | None = None) -> tuple[Message, 
         raise ChannelClosed("closed by the other side" if not body else "a message too large to be one")
     try:
         message = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ChannelClosed("what came is not a message") from error
     if not isinstance(message, dict):
         raise ChannelClosed("what came is not a message")
