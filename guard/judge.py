@@ -24,6 +24,7 @@ from tasks.task import Task
 
 Progress = Callable[[str], None]
 _GIB = 1 << 30
+_NOTICE_LIMIT_S = 30.0
 
 
 def judge(
@@ -81,6 +82,14 @@ def _one_process(
     measured_pass(trial, worker, number, random.Random(secrets.randbits(64)))
     if trial.timer != "wall":
         timed_pass(trial, worker, number)
+    _nothing_changed(trial, worker)
+
+
+def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
+    """What the worker noticed of its surroundings; less exact flags are legal where the tolerance alone decides."""
+    for kind, said in worker.ask("tamper", _NOTICE_LIMIT_S)["changes"]:
+        if kind == "changed" or trial.protocol.precision != "tolerance":
+            raise CandidateFailed(ReasonCode.TAMPER, str(said))
 
 
 def _worker(trial: Trial, stage: Stage) -> WorkerProcess:

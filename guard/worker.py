@@ -18,15 +18,18 @@ from typing import Any
 import torch
 
 from guard import channel
+from guard import outputs as outputs_module
 from guard.buffers import BUFFERS
 from guard.channel import ChannelClosed, Message
 from guard.layout import Scalar, Slot
 from guard.outputs import WrongOutputs, as_tensors
 from guard.sandbox import enter, seal
 from guard.sandbox.seal import leave_common_ground
+from guard.tamper import TamperWatch
 from guard.timed_loop import TimedLoop
 
 _ANSWER_BYTES = 2000
+_MOST_CHANGES = 20
 
 
 def serve(line: socket.socket, config: Message) -> None:
@@ -59,6 +62,7 @@ class Worker:
         self.isolation = enter(
             config["device"], [self.source], [self.scratch], buffers=self.inputs.name, already=features
         )
+        self._watch = TamperWatch((channel, outputs_module, Worker, TimedLoop))
         self._run: Callable[..., Any] | None = None
         self._dps, self._names, self._dtypes = True, list[str](), list[torch.dtype]()
 
@@ -92,6 +96,8 @@ class Worker:
                 seal()
             case "time":
                 return self._time(message)
+            case "tamper":
+                return {"changes": self._watch.changes()[:_MOST_CHANGES]}
         return None
 
     def _load(self, message: Message) -> None:
