@@ -8,8 +8,9 @@ from guard.processes import CandidateFailed, WorkerProcess
 from guard.trial import Trial
 from guard.verdict import Measurement, Reason, ReasonCode
 
-BANK = 64
-"""Seeds a workload; none is used twice in one process."""
+BANK = {"cuda": 64, "cpu": 16}
+"""Seeds a workload, so that their values may be kept between candidates; none is used twice in one process.
+Fewer on a CPU, where drawing costs much and nothing is timed for the record."""
 _BUILD_CALLS = 1
 _CHILD_PATIENCE_S = 2.0
 
@@ -21,9 +22,9 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     constant, such as norm weights of one.
     """
     workloads = range(len(trial.task.workloads))
-    seeds = {
-        index: dice.sample(range(BANK), _BUILD_CALLS + trial.protocol.measured_calls) for index in workloads
-    }
+    calls = _BUILD_CALLS + trial.protocol.measured_calls
+    bank = max(BANK[trial.session.device], calls)
+    seeds = {index: dice.sample(range(bank), calls) for index in workloads}
     for index in workloads:
         for _ in range(_BUILD_CALLS):
             _call(trial, worker, index, seeds[index].pop(), "fresh", first=True)
@@ -34,7 +35,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
     for index, kind in plan:
-        seed = seeds[index].pop() if kind == "fresh" else process % BANK
+        seed = seeds[index].pop() if kind == "fresh" else process % bank
         took = _call(trial, worker, index, seed, kind, first=False)
         if kind == "fresh":
             times[index].append(took)

@@ -4,7 +4,7 @@ import json
 import time
 
 from guard.channel import Message
-from guard.measured_pass import BANK, hold
+from guard.measured_pass import hold
 from guard.processes import CandidateFailed, WorkerProcess
 from guard.timers import TIMERS
 from guard.timers.base import BadRecords
@@ -14,6 +14,8 @@ from tasks.trace import Status
 
 _SHIFT_COPY_LIMIT = 16 << 30
 _SLACK_MS = 0.05
+_FIRST = 1 << 20
+"""Seeds of this pass lie beyond those of any bank."""
 
 
 def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
@@ -21,7 +23,7 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
     for index, workload in enumerate(trial.task.workloads):
         trial.progress(f"timing workload {index + 1} of {len(trial.task.workloads)}")
         call = trial.reference.ask(
-            "timed", workload=index, index=BANK + process, dps=trial.dps, policy=trial.protocol.precision
+            "timed", workload=index, index=_FIRST + process, dps=trial.dps, policy=trial.protocol.precision
         )
         try:
             times = _one(trial, worker, index, call)

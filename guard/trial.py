@@ -15,6 +15,7 @@ from tasks.task import Task
 from tasks.trace import Correctness, Status
 
 _FRAGILE_SHARE = 0.1
+OFFICIAL_ROUNDS = 10
 _TORCH_NAMES = {DType.FLOAT4_E2M1: "float4_e2m1fn_x2"}
 _STATUS_OF = {
     "shape": Status.INCORRECT_SHAPE, "dtype": Status.INCORRECT_DTYPE, "kind": Status.REWARD_HACK,
@@ -91,6 +92,8 @@ class Trial:
         workloads = tuple(self._workload(index, reason) for index in range(len(self.task.workloads)))
         if any(w.matched_ratio is not None and self._is_fragile(w) for w in workloads):
             self.flags.add("FRAGILE")
+        if self.protocol.official_rounds != OFFICIAL_ROUNDS or "shrunk" in self.task.marks:
+            self.flags.add("NOT_STREAM_IDENTICAL")
         marks = {
             *self.task.marks,
             *((getattr(self, "reference", None) and self.reference.facts["marks"]) or ()),
