@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from tasks.definition import AxisConst, Definition, DType, Shape, TensorSpec
 from tasks.dtypes import FP4, FP8
 from tasks.effort_loops import Loops
+from tasks.resolved import Resolver
+from tasks.sizes import tensor_bytes
 
 OPERATIONS_PER_CALL = 400_000
 """What one call from Python costs, in the fp32 multiply-adds that two CPU cores do meanwhile (about 10 us)."""
@@ -35,6 +37,7 @@ class Effort:
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
+        self.at = Resolver(definition)
         self.loops = Loops(definition)
         self._moving = {axis for axis in definition.axes if not isinstance(definition.axes[axis], AxisConst)}
         self._widens = "float32" in definition.reference or ".float()" in definition.reference
@@ -45,26 +48,29 @@ class Effort:
 
     def operations(self, values: Mapping[str, int]) -> int:
         """fp32 multiply-adds that take as long, at the workload's axes `values`."""
-        axes = self._counted(values)
-        shapes = (
-            *self.definition.input_shapes(values).values(),
-            *self.definition.output_shapes(values).values(),
-        )
+        at = self.at(values)
+        axes = self._counted(at.axes)
+        shapes = (*at.inputs.values(), *at.outputs.values())
         elements = sum(math.prod(shape) for shape in shapes if shape is not None)
-        products = sum(_size(term, axes) for term in self._products) * (
-            _SLOWER_IN_16_BITS if self._is_slow else 1
-        )
-        return products + elements * _OPERATIONS_PER_ELEMENT + self.loops.calls(values) * OPERATIONS_PER_CALL
+        products = sum(_size(term, axes) for term in self._products)
+        products *= _SLOWER_IN_16_BITS if self._is_slow else 1
+        return products + elements * _OPERATIONS_PER_ELEMENT + self.loops.calls(at) * OPERATIONS_PER_CALL
 
     def memory_bytes(self, values: Mapping[str, int]) -> int:
         """Bytes the reference takes beside its inputs and outputs."""
-        shapes = self.definition.input_shapes(values)
-        widened = sum(
-            self._widened_bytes(shapes[name], spec.dtype) for name, spec in self.definition.inputs.items()
-        )
-        axes = self.definition.resolve_axes(values)
-        scores = max((_size(score, axes) for _, score in self._scores), default=0)
+        at = self.at(values)
+        inputs = self.definition.inputs.items()
+        widened = sum(self._widened_bytes(at.inputs[name], spec.dtype) for name, spec in inputs)
+        scores = max((_size(score, at.axes) for _, score in self._scores), default=0)
         return widened + scores * _SCORE_BYTES
+
+    def tensors_bytes(self, values: Mapping[str, int]) -> tuple[int, int]:
+        """Bytes of all inputs and of all outputs."""
+        at, definition = self.at(values), self.definition
+        return (
+            sum(tensor_bytes(at.inputs[name], spec.dtype) for name, spec in definition.inputs.items()),
+            sum(tensor_bytes(at.outputs[name], spec.dtype) for name, spec in definition.outputs.items()),
+        )
 
     def _widened_bytes(self, shape: Shape | None, dtype: DType) -> int:
         """An fp8 element becomes three fp32 ones (value, scale, product), a packed fp4 byte six."""
@@ -75,8 +81,7 @@ class Effort:
             each = 8
         return math.prod(shape) * each
 
-    def _counted(self, values: Mapping[str, int]) -> dict[str, int]:
-        axes = self.definition.resolve_axes(values)
+    def _counted(self, axes: Mapping[str, int]) -> dict[str, int]:
         return {
             name: min(size, _EXPERTS_PER_TOKEN) if "expert" in name and name not in self._moving else size
             for name, size in axes.items()

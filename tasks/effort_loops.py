@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tasks.definition import Definition
+from tasks.resolved import Resolved
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class Loops:
     def __bool__(self) -> bool:
         return bool(self._functions)
 
-    def calls(self, values: Mapping[str, int]) -> int:
-        """Calls made inside loops at the workload's axes `values`, an upper guess; 0 without loops."""
+    def calls(self, at: Resolved) -> int:
+        """Calls made inside loops at these sizes, an upper guess; 0 without loops."""
         if not self._functions:
             return 0
-        axes = self._definition.resolve_axes(values)
-        shapes = {n: s for n, s in self._definition.input_shapes(values).items() if s is not None}
+        axes = at.axes
+        shapes = {name: shape for name, shape in at.inputs.items() if shape is not None}
         scope = _Scope(axes, shapes, self._unknown(axes))
         return sum(
             _calls(loops, {**axes, **_known(assigned, scope)}, scope.unknown)

@@ -13,7 +13,7 @@ from tasks.blobs import NO_RECORDING
 from tasks.definition import AxisConst
 from tasks.effort import Effort
 from tasks.shrink_steps import ALIGNMENTS, halved, shrunk_size
-from tasks.sizes import gib, input_bytes, output_bytes
+from tasks.sizes import gib
 from tasks.task import LintFinding, Mark, Task
 from tasks.value import Value, canonical_json
 from tasks.workload import SafetensorsInput, Workload
@@ -66,9 +66,8 @@ def shrink(task: Task, budget: ShrinkBudget, constants: bool = False) -> Task:
 
 def planned_bytes(effort: Effort, axes: Mapping[str, int]) -> int:
     """Memory that judging takes: inputs twice, outputs three times, and the reference's own."""
-    definition = effort.definition
-    arrays = 2 * input_bytes(definition, axes) + 3 * output_bytes(definition, axes)
-    return arrays + effort.memory_bytes(axes)
+    inputs, outputs = effort.tensors_bytes(axes)
+    return 2 * inputs + 3 * outputs + effort.memory_bytes(axes)
 
 
 class _Shrinking:
@@ -105,7 +104,7 @@ class _Shrinking:
     def _halved(
         self, axes: Mapping[str, int], alignment: int, load: Callable[[Mapping[str, int]], float]
     ) -> dict[str, int]:
-        return halved(axes, self.relations, self.definition, alignment, load)
+        return halved(axes, self.relations, self.effort.at, alignment, load)
 
     def _memory(self, axes: Mapping[str, int]) -> float:
         return planned_bytes(self.effort, axes) / max(self.budget.memory_bytes, 1)
@@ -152,10 +151,11 @@ class _Shrinking:
         axes = min(smallest, key=self._memory)
         sizes = ", ".join(f"{name}={axes[name]}" for name in self.definition.var_axes)
         own = self.effort.memory_bytes(axes)
+        inputs, outputs = self.effort.tensors_bytes(axes)
         taken = f" and {gib(own)} that the reference takes itself" if own else ""
         return (
-            f"{self.original.name} needs {gib(input_bytes(self.definition, axes))} of inputs and "
-            f"{gib(output_bytes(self.definition, axes))} of outputs at the smallest size ({sizes}); "
+            f"{self.original.name} needs {gib(inputs)} of inputs and "
+            f"{gib(outputs)} of outputs at the smallest size ({sizes}); "
             f"with the copies that judging keeps{taken} that is {gib(planned_bytes(self.effort, axes))}, "
             f"and this machine offers {gib(self.budget.memory_bytes)}"
         )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 
 from tasks.axis_relations import Relation, complete
-from tasks.definition import Definition
+from tasks.resolved import Resolved, Resolver
 
 ALIGNMENTS = (128, 16, 1)
 """What is kept of an axis's divisibility: first all, and less only where memory does not allow it."""
@@ -30,14 +30,14 @@ _COUNTS = ("batch", "indptr", "num_seqs", "num_sequences")
 def halved(
     original: Mapping[str, int],
     found: Sequence[Relation],
-    definition: Definition,
+    at: Resolver,
     alignment: int,
     load: Callable[[Mapping[str, int]], float],
 ) -> dict[str, int]:
     """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left."""
     dependent = {relation.axis for relation in found}
-    free = [axis for axis in definition.var_axes if axis not in dependent]
-    bounds = Bounds(original, definition)
+    free = [axis for axis in at.definition.var_axes if axis not in dependent]
+    bounds = Bounds(original, at)
     halvings = dict.fromkeys(free, 0)
     current = dict(original)
     for _ in range(_MOST_STEPS):
@@ -81,10 +81,10 @@ def _alignment(size: int, most: int) -> int:
 class Bounds:
     """What held of one workload's axes before, and has to hold after."""
 
-    def __init__(self, original: Mapping[str, int], definition: Definition) -> None:
-        self._definition = definition
-        self._empty = _empty_tensors(definition, original)
-        pairs = [(a, b) for a, b in permutations(definition.var_axes, 2) if original[a] <= original[b]]
+    def __init__(self, original: Mapping[str, int], at: Resolver) -> None:
+        self._at = at
+        self._empty = _empty_tensors(at(original))
+        pairs = [(a, b) for a, b in permutations(at.definition.var_axes, 2) if original[a] <= original[b]]
         self._ordered = [(a, b) for a, b in pairs if _is_ordered(a, b)]
         self._divides = [
             (a, b) for a, b in pairs
@@ -94,7 +94,7 @@ class Bounds:
     def allow(self, axes: Mapping[str, int]) -> bool:
         """No axis expression fails, no tensor becomes empty; orders and divisibility of heads are kept."""
         try:
-            empty = _empty_tensors(self._definition, axes)
+            empty = _empty_tensors(self._at(axes))
         except ValueError:
             return False
         return (
@@ -118,6 +118,6 @@ def _is_ordered(small: str, large: str) -> bool:
     return looks_up or attends
 
 
-def _empty_tensors(definition: Definition, axes: Mapping[str, int]) -> set[str]:
-    shapes = {**definition.input_shapes(axes), **definition.output_shapes(axes)}
+def _empty_tensors(at: Resolved) -> set[str]:
+    shapes = {**at.inputs, **at.outputs}
     return {name for name, shape in shapes.items() if shape is not None and math.prod(shape) <= 0}

@@ -4,6 +4,7 @@ import math
 
 from tasks.effort import OPERATIONS_PER_CALL, Effort
 from tasks.effort_loops import Loops
+from tasks.resolved import Resolver
 from tests.fakes.definitions import definition
 
 
@@ -69,7 +70,7 @@ def test_loops_cost_their_calls_by_their_bounds() -> None:
     )
     loops = Loops(of)
     # int and one, two and range of the inner loop stand in the outer body; the inner one's run per head too
-    assert loops.calls({"b": 5, "rows": 40}) == 5 * (4 + 3 * 2) + 20 + 2
+    assert loops.calls(Resolver(of)({"b": 5, "rows": 40})) == 5 * (4 + 3 * 2) + 20 + 2
     with_loops = Effort(of).operations({"b": 5, "rows": 40})
     without = Effort(of.model_copy(update={"reference": "def run(q, k):\n    pass\n"}))
     assert with_loops - without.operations({"b": 5, "rows": 40}) == 72 * OPERATIONS_PER_CALL
@@ -78,4 +79,4 @@ def test_loops_cost_their_calls_by_their_bounds() -> None:
 def test_a_bound_that_cannot_be_told_is_the_largest_axis_shared_among_the_sequences() -> None:
     code = "def run(x):\n    for i in mystery(x):\n        one(i)\n"
     of = definition({"x": "float32 n"}, {"n": None, "len_indptr": None}, reference=code)
-    assert Loops(of).calls({"n": 100, "len_indptr": 11}) == 10
+    assert Loops(of).calls(Resolver(of)({"n": 100, "len_indptr": 11})) == 10
