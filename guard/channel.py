@@ -15,6 +15,10 @@ class ChannelClosed(Exception):
     """The other side is gone, or spoke something that is no message."""
 
 
+class NotAMessage(ChannelClosed):
+    """Something came that is no message."""
+
+
 class ChannelTimeout(ChannelClosed):
     """No message came within the limit."""
 
@@ -49,14 +53,16 @@ def receive(end: socket.socket, limit_s: float | None = None) -> tuple[Message, 
     for level, kind, rights in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             fds.frombytes(rights[: len(rights) - len(rights) % fds.itemsize])
-    if not body or flags & socket.MSG_TRUNC:
-        raise ChannelClosed("closed by the other side" if not body else "a message too large to be one")
+    if flags & socket.MSG_TRUNC:
+        raise NotAMessage("too large to be one")
+    if not body:
+        raise ChannelClosed("closed by the other side")
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise ChannelClosed("what came is not a message") from error
+        raise NotAMessage("what came is not a message") from error
     if not isinstance(message, dict):
-        raise ChannelClosed("what came is not a message")
+        raise NotAMessage("what came is not a message")
     return message, list(fds)
 
 

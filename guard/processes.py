@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from guard import channel
-from guard.channel import ChannelClosed, ChannelTimeout, Message
+from guard.channel import ChannelClosed, ChannelTimeout, Message, NotAMessage
 from guard.errors import GuardBroken
 from guard.runner import Zygote
 from guard.verdict import Reason, ReasonCode
-from guard.warden import descendants
+from guard.warden import at_work, descendants
 from tasks.errors import TaskError
 
 _READY_LIMIT_S = 180.0
@@ -99,7 +99,7 @@ class WorkerProcess:
         self._warden, warden_theirs = channel.pair()
         self._claims = os.memfd_create("claims", os.MFD_CLOEXEC)
         self._reference, self._log = reference, Path(config["log"])
-        self._number, self.pid = 0, 0
+        self._number, self.pid, self._warden_pid, self._handle = 0, 0, 0, -1
         fds = (theirs.fileno(), warden_theirs.fileno(), *reference.fds, self._claims)
         zygote.fork("worker", config, fds)
         theirs.close()
@@ -107,9 +107,11 @@ class WorkerProcess:
 
     def __enter__(self) -> Self:
         try:
-            self.pid = channel.receive(self._warden, _READY_LIMIT_S)[0]["pid"]
+            born = channel.receive(self._warden, _READY_LIMIT_S)[0]
+            self.pid, self._warden_pid = born["pid"], born["warden"]
+            self._handle = os.pidfd_open(self.pid)
             ready = channel.receive(self._line, _READY_LIMIT_S)[0]["ready"]
-        except (ChannelClosed, KeyError) as error:
+        except (ChannelClosed, KeyError, OSError) as error:
             self.close()
             said = self.log_tail().strip().splitlines()
             raise GuardBroken(
@@ -133,20 +135,28 @@ class WorkerProcess:
         self.close()
 
     def ask(self, op: str, limit_s: float, **details: Any) -> Message:
-        """One request, one reply, within the limit. Whatever else happens is the candidate's doing."""
+        """One request, one reply, within the limit. Whatever else happens is the candidate's doing.
+
+        Between a reply and the next request the worker stands still: nothing can be finished after the reply
+        that claimed it, and nothing begun on values that were not handed over yet.
+        """
         self._number += 1
         if not channel.is_silent(self._line):
-            self._raise_ending("spoke without being asked")
+            self._raise_broken("spoke without being asked")
         try:
+            self.thaw()
             channel.send(self._line, {"op": op, "i": self._number, **details})
             message, _ = channel.receive(self._line, limit_s)
+            self._signal(signal.SIGSTOP)
         except ChannelTimeout as error:
             self.close()
             raise CandidateFailed(ReasonCode.TIMEOUT, f"{op}: {error}", "timeout", fatal=True) from error
+        except NotAMessage as error:
+            self._raise_broken(f"answered what is no message ({error})")
         except ChannelClosed:
             self._raise_ending(f"went away during {op!r}")
         if message.get("i") != self._number:
-            self._raise_ending("answered something else than was asked")
+            self._raise_broken("answered something else than was asked")
         if "error" in message:
             part = str(message["error"])
             raise CandidateFailed(
@@ -159,8 +169,16 @@ class WorkerProcess:
         return os.pread(self._claims, min(size, 1 << 28), 0)
 
     def children(self) -> list[int]:
-        """Processes below the worker that are still there."""
-        return descendants(self.pid)
+        """Processes that the worker started and that have not ended, whoever their parent is by now."""
+        return [pid for pid in at_work(descendants(self._warden_pid)) if pid != self.pid]
+
+    def thaw(self) -> None:
+        """Let it run, to reap its children for instance, without asking anything."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, number)
 
     def log_tail(self, size: int = 4000) -> str:
         return log_tail(self._log, size)
@@ -172,26 +190,36 @@ class WorkerProcess:
         self._line.close()
         with contextlib.suppress(OSError):
             self._warden.shutdown(socket.SHUT_WR)
-        self._ending()
+        with contextlib.suppress(ChannelClosed):
+            self._ending()
         self._warden.close()
         os.close(self._claims)
         self._claims = -1
+        if self._handle >= 0:
+            os.close(self._handle)
 
-    def _ending(self) -> Message | None:
-        with contextlib.suppress(ChannelClosed):
-            while True:
-                message, _ = channel.receive(self._warden, _ENDING_LIMIT_S)
-                if "exit" in message:
-                    return message
-        return None
+    def _ending(self) -> Message:
+        while True:
+            message, _ = channel.receive(self._warden, _ENDING_LIMIT_S)
+            if "exit" in message:
+                return message
+
+    def _raise_broken(self, what: str) -> None:
+        """It is there and does not keep to one reply a request."""
+        self.close()
+        raise CandidateFailed(ReasonCode.PROTOCOL, f"the worker {what}", "died", fatal=True)
 
     def _raise_ending(self, what: str) -> None:
-        """The worker broke the line: ask the warden how it ended, then divide the blame."""
+        """The line is broken: ask the warden how the worker ended, then divide the blame."""
         self._line.close()
-        ending = self._ending()
+        try:
+            ending = self._ending()
+        except ChannelTimeout:
+            self._raise_broken(f"{what}, and goes on without its line")
+        except ChannelClosed as error:
+            self.close()
+            raise GuardBroken(f"the worker {what}, and nobody saw how it ended") from error
         self.close()
-        if ending is None:
-            raise GuardBroken(f"the worker {what}, and nobody saw how it ended")
         code, said = _blame(ending, what)
         if code is None:
             raise GuardBroken(said)

@@ -25,7 +25,7 @@ _PATIENCE_S = 5.0
 def guard_over(work: Callable[[], None], line: socket.socket, memory_bytes: int | None) -> None:
     """Fork, let the child do `work`, and stay until it is gone with all its descendants. Never returns.
 
-    `line` is told `{pid}` at once and `{exit, signal, peak_bytes, over_memory}` at the end; when the
+    `line` is told `{pid, warden}` at once and `{exit, signal, peak_bytes, over_memory}` at the end; when the
     other side closes it, everything is ended.
     """
     adopt_orphans()
@@ -36,7 +36,7 @@ def guard_over(work: Callable[[], None], line: socket.socket, memory_bytes: int 
         line.close()
         _run(work)
     with contextlib.suppress(ChannelClosed):
-        send(line, {"pid": child})
+        send(line, {"pid": child, "warden": os.getpid()})
     status, peak, over = _watch(child, line, memory_bytes)
     end_descendants()
     ended = {"exit": None, "signal": None, "peak_bytes": peak, "over_memory": over}
@@ -86,6 +86,17 @@ def descendants(root: int) -> list[int]:
             below.append(child)
             queue.append(child)
     return below
+
+
+def at_work(pids: list[int]) -> list[int]:
+    """Those that have not ended: a zombie only waits for somebody to ask how it went."""
+    return [pid for pid in pids if _state(pid) not in ("Z", "X", "")]
+
+
+def _state(pid: int) -> str:
+    with contextlib.suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    return ""
 
 
 def end_descendants() -> None:
