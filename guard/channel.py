@@ -57,13 +57,17 @@ def receive(end: socket.socket, limit_s: float | None = None) -> tuple[Message, 
         raise NotAMessage("too large to be one")
     if not body:
         raise ChannelClosed("closed by the other side")
+    return _message(body), list(fds)
+
+
+def _message(body: bytes) -> Message:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise NotAMessage("what came is not a message") from error
+        raise NotAMessage("what came is not JSON") from error
     if not isinstance(message, dict):
-        raise NotAMessage("what came is not a message")
-    return message, list(fds)
+        raise NotAMessage("what came is not an object")
+    return message
 
 
 def is_silent(end: socket.socket) -> bool:

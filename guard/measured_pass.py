@@ -18,24 +18,28 @@ _CHILD_PATIENCE_S = 2.0
 def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: random.Random) -> None:
     """Build calls for every workload, the seal, then all measured calls in random order over the workloads.
 
-    Only calls on fresh values are timed; one call a workload varies what the official generator keeps
-    constant, such as norm weights of one.
+    Only calls on fresh values are timed. One call a workload varies what the official generator keeps constant,
+    such as norm weights of one; two bring the last values back, at the same addresses, with few elements exchanged.
     """
     workloads = range(len(trial.task.workloads))
     calls = _BUILD_CALLS + trial.protocol.measured_calls
     bank = max(BANK[trial.session.device], calls)
     seeds = {index: dice.sample(range(bank), calls) for index in workloads}
+    last: dict[int, int] = {}
     for index in workloads:
         for _ in range(_BUILD_CALLS):
-            _call(trial, worker, index, seeds[index].pop(), "fresh", first=True)
+            last[index] = seeds[index].pop()
+            _call(trial, worker, index, last[index], "fresh", first=True)
     _no_children(worker)
     worker.ask("seal", 30.0)
     plan = [(index, "fresh") for index in workloads for _ in range(trial.protocol.measured_calls)]
-    plan += [(index, "varied") for index in workloads]
+    plan += [(index, kind) for index in workloads for kind in ("varied", "near", "near")]
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
     for index, kind in plan:
-        seed = seeds[index].pop() if kind == "fresh" else process % bank
+        if kind == "fresh":
+            last[index] = seeds[index].pop()
+        seed = process % bank if kind == "varied" else last[index]
         took = _call(trial, worker, index, seed, kind, first=False)
         if kind == "fresh":
             times[index].append(took)
@@ -81,6 +85,7 @@ def hold(answer: Message, trial: Trial, uuid: str) -> None:
 def _no_children(worker: WorkerProcess) -> None:
     """Compilers may still be closing down; whatever stays is late work."""
     deadline = time.monotonic() + _CHILD_PATIENCE_S
+    worker.thaw()
     while worker.children():
         if time.monotonic() > deadline:
             count = len(worker.children())

@@ -18,6 +18,8 @@ from guard.reference_values import Values
 from guard.verdict import PrecisionPolicy
 from tasks.trace import Status
 
+_SAME_PLACE = 0.35
+"""Share of the calls on fresh values whose inputs lie where the workload's last ones lay."""
 _INTEGER = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -41,6 +43,7 @@ class Calls:
         self._open: _Open | None = None
         self._kept = NOTHING_YET
         self._policy: PrecisionPolicy = "tolerance"
+        self._places: dict[int, tuple[list[int], list[int]]] = {}
 
     def official(self, workload: int, round: int, history: list[int], dps: bool) -> Message:
         """As the official evaluator prepares it: values of its stream, outputs of zeros."""
@@ -50,9 +53,15 @@ class Calls:
         return self._prepare(workload, drawn, dps, copies=1, poisoned=False)
 
     def fresh(self, workload: int, index: int, kind: str, dps: bool, policy: PrecisionPolicy) -> Message:
-        """Values that nobody has seen, outputs full of poison, every tensor at a new address."""
+        """Values that nobody has seen, outputs full of poison, every tensor at a new address.
+
+        Some calls, and every `near` one, put their inputs where the workload's last ones were: an address
+        says nothing of what lies there.
+        """
         self._policy = policy
-        return self._prepare(workload, self.values.fresh(workload, index, kind), dps, copies=1, poisoned=True)
+        drawn = self.values.fresh(workload, index, kind)
+        again = kind == "near" or self._shifts.random() < _SAME_PLACE
+        return self._prepare(workload, drawn, dps, copies=1, poisoned=True, again=again)
 
     def timed(self, workload: int, index: int, dps: bool, policy: PrecisionPolicy) -> Message:
         """One set of values and as many output slots as the buffer holds, 64 at most."""
@@ -113,8 +122,10 @@ class Calls:
         ]
         return {"finding": None, "matched_ratio": min(ratios, default=1.0)}
 
-    def _prepare(self, workload: int, drawn: Drawn, dps: bool, copies: int, poisoned: bool) -> Message:
-        arguments = self._place(drawn.inputs)
+    def _prepare(
+        self, workload: int, drawn: Drawn, dps: bool, copies: int, poisoned: bool, again: bool = False
+    ) -> Message:
+        arguments = self._place(workload, drawn.inputs, again)
         sizes = self._output_bytes(workload, drawn, dps)
         one = room(sizes)
         slots = [
@@ -128,11 +139,15 @@ class Calls:
         calls = [Call(arguments=arguments, outputs=tuple(s)).model_dump(mode="json") for s in slots]
         return {"arguments": calls[0]["arguments"], "outputs": [c["outputs"] for c in calls]}
 
-    def _place(self, values: Sequence[Any]) -> tuple[Slot | Scalar, ...]:
+    def _place(self, workload: int, values: Sequence[Any], again: bool) -> tuple[Slot | Scalar, ...]:
         tensors = [v for v in values if isinstance(v, torch.Tensor)]
         slots = [_slot(t, 0) for t in tensors]
         sizes = [slot.span * t.element_size() for slot, t in zip(slots, tensors, strict=True)]
-        placed = iter(offsets(sizes, 0, self._shifts))
+        of_sizes, places = self._places.get(workload, ([], []))
+        if not again or of_sizes != sizes:
+            places = offsets(sizes, 0, self._shifts)
+            self._places[workload] = sizes, places
+        placed = iter(places)
         found: list[Slot | Scalar] = []
         for value in values:
             if not isinstance(value, torch.Tensor):

@@ -12,10 +12,12 @@ from guard.bank import Bank, Drawn, tensors_of
 from guard.checks.precision import ROUNDING_STEP, moved
 from guard.layout import room
 from guard.outputs import as_tensors
+from guard.rearranged import rearranged
 from guard.verdict import PrecisionPolicy
 from tasks.dtypes import torch_dtype
 from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
 from tasks.task import Task
+from tasks.workload import RandomInput
 
 _DEFINITIONS_FAULTS = (NameError, AttributeError, ImportError, SyntaxError, TypeError, KeyError, IndexError)
 _POSITION = tuple[tuple[int, ...], int, int]
@@ -86,17 +88,35 @@ class Values:
         return drawn
 
     def fresh(self, workload: int, index: int, kind: str) -> Drawn:
-        """Values number `index` of a workload: new to everybody, the same within this process."""
+        """Values number `index` of a workload: new to everybody, the same within this process.
+
+        Kind `varied` varies what the official generator keeps constant; `near` is number `index` with a few
+        elements exchanged, for those who remember answers by what they sampled of a question.
+        """
         key = ("fresh", workload, index, kind)
         kept = self.bank.get(key)
         if kept is not None:
             return kept
-        generator = self.generators[workload]
-        seed = self._seed(workload, index)
-        drawn = self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
+        drawn = self._near(workload, index) if kind == "near" else self._new(workload, index, kind)
         if index >= 0:
             self.bank.put(key, drawn)
         return drawn
+
+    def _new(self, workload: int, index: int, kind: str) -> Drawn:
+        generator, seed = self.generators[workload], self._seed(workload, index)
+        return self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
+
+    def _near(self, workload: int, index: int) -> Drawn:
+        """The values themselves where the reference has no finite answer to rearranged ones."""
+        drawn = self.fresh(workload, index, "fresh")
+        sources = self.task.workloads[workload].inputs
+        free = [isinstance(sources.get(name), RandomInput) for name in self.task.definition.inputs]
+        inputs = rearranged(drawn.inputs, free, self._seed(workload, index))
+        try:
+            near = self._draw(lambda: inputs)
+        except ReferenceFailed:
+            return drawn
+        return near if all(bool(torch.isfinite(e).all()) for e in near.expected) else drawn
 
     def honest_error(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
         """Of each output, the root mean square of its move when the inputs move by one rounding step.
