@@ -65,8 +65,10 @@ def _system_paths() -> list[Path]:
 
 
 def _scratch_devices(gpu: bool) -> list[Path]:
-    devices = [Path("/dev/null"), Path("/dev/shm")]
-    return [*devices, *Path("/dev").glob("nvidia*"), Path("/dev/dri")] if gpu else devices
+    """Shared memory outlives a process and is everybody's: a driver may need it, a CPU candidate does not."""
+    if not gpu:
+        return [Path("/dev/null")]
+    return [Path("/dev/null"), Path("/dev/shm"), *Path("/dev").glob("nvidia*"), Path("/dev/dri")]
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: Path, rights: int) -> None:
