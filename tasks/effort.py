@@ -1,6 +1,6 @@
 """A guess, without running it, at what a reference costs on a CPU: operations and memory of its own.
 
-The guess errs high. It reads what the shapes give away: two tensors that share an axis are multiplied over
+The guess mostly errs high (what a reference makes of inputs on the way does not show). It reads what the shapes give away: two tensors that share an axis are multiplied over
 it, scores of an attention are queries by keys, a Python loop costs its calls, fp8 and fp4 are widened.
 """
 
@@ -21,7 +21,8 @@ _OPERATIONS_PER_ELEMENT = 200
 """Of drawing an element and passing over it a few times, in the same measure: 137 M normals a second and core
 against 23 G multiply-adds, measured on a CPU with AVX2."""
 _SLOWER_IN_16_BITS = 4
-"""Matrix products of bf16 or fp16 on that CPU, against fp32: 5.4 against 23 G multiply-adds a second."""
+"""Matrix products of bf16 or fp16 on that CPU, against fp32: 5.4 against 23 G multiply-adds a second. Taken for
+all products of a task with such inputs: a reference that names float32 somewhere need not multiply in it."""
 _EXPERTS_PER_TOKEN = 8
 """Of a weight with an axis of experts, a token meets a few only."""
 _ATTENTION = re.compile(r"softmax\s*\(|scaled_dot_product_attention")
@@ -42,7 +43,7 @@ class Effort:
         self._moving = {axis for axis in definition.axes if not isinstance(definition.axes[axis], AxisConst)}
         self._widens = "float32" in definition.reference or ".float()" in definition.reference
         types = {spec.dtype for spec in definition.inputs.values()}
-        self._is_slow = bool(types & {DType.BFLOAT16, DType.FLOAT16}) and not self._widens
+        self._is_slow = bool(types & {DType.BFLOAT16, DType.FLOAT16})
         self._scores = self._attention_scores()
         self._products = self._matrix_products() | {term for term, _ in self._scores}
 

@@ -24,10 +24,18 @@ def test_a_square_weight_counts_both_of_its_axes() -> None:
     assert products(Effort(of), t=3) == 3 * 64 * 64
 
 
-def test_sixteen_bit_products_are_slower_unless_they_are_widened() -> None:
-    narrow = definition({"x": "bfloat16 t k", "w": "bfloat16 n k"}, {"t": None, "k": 64, "n": 32})
-    wide = narrow.model_copy(update={"reference": "def run(x, w):\n    return x.float() @ w.float().T\n"})
+def test_sixteen_bit_products_are_slower() -> None:
+    axes = {"t": None, "k": 64, "n": 32}
+    wide = definition({"x": "float32 t k", "w": "float32 n k"}, axes)
+    narrow = definition({"x": "bfloat16 t k", "w": "bfloat16 n k"}, axes)
     assert products(Effort(narrow), t=3) == 4 * products(Effort(wide), t=3)
+
+
+def test_a_reference_that_widens_takes_fp32_copies_of_its_inputs() -> None:
+    narrow = definition({"x": "bfloat16 t k"}, {"t": None, "k": 64})
+    wide = narrow.model_copy(update={"reference": "def run(x):\n    return x.float()\n"})
+    assert Effort(narrow).memory_bytes({"t": 3}) == 0
+    assert Effort(wide).memory_bytes({"t": 3}) == 3 * 64 * 8
 
 
 def test_attention_grows_with_the_square_of_the_sequence() -> None:
