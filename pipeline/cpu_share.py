@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 from guard.errors import GuardBroken
 from tasks.effort import Effort
 from tasks.shrink import CannotShrink, ShrinkBudget, shrink
-from tasks.sizes import input_bytes, output_bytes
 from tasks.task import LintFinding, Task
-from tasks.workload import Workload
 
-OPERATIONS = 50_000
+OPERATIONS = 2_000_000
 """Multiply-adds of one call. Few: Triton's interpreter takes milliseconds a program, a row each perhaps."""
-COST = 8_000_000_000
+COST = 12_000_000_000
 """Of one call on every workload, in multiply-adds: half a second of two cores. A candidate makes about ten."""
-COST_PER_BYTE = 50
-"""Drawing, copying, poisoning and comparing a byte of input or output, against one multiply-add."""
 MOST_WORKLOADS = 5
 MEMORY_SHARE = 0.85
 """Of the machine's memory, which has to hold the reference, the inputs twice and the outputs three times."""
@@ -27,17 +23,21 @@ def cpu_share(task: Task) -> Task:
     Raises `GuardBroken` with the figures when even the smallest sizes need more memory than there is.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    budget = ShrinkBudget(memory_bytes=int(memory * MEMORY_SHARE), operations=OPERATIONS)
+    fine = ShrinkBudget(memory_bytes=int(memory * MEMORY_SHARE), operations=OPERATIONS)
+    coarse = fine.model_copy(update={"alignment": 16, "slack": 1.05})
+    effort = Effort(task.definition)
     try:
-        return _affordable(shrink(task, budget))
+        shrunk = shrink(task, fine)
+        if min(effort.operations(workload.axes) for workload in shrunk.workloads) > COST:
+            shrunk = shrink(task, coarse)  # weights alone are dear: no more tokens than need be
+        return _affordable(shrunk, effort)
     except CannotShrink as too_large:
         raise GuardBroken(str(too_large)) from None
 
 
-def _affordable(task: Task) -> Task:
+def _affordable(task: Task, effort: Effort) -> Task:
     """Of the cheapest workloads whose costs add up to no more than `COST` a few, at least one; order kept."""
-    effort = Effort(task.definition)
-    costs = {workload.uuid: _cost(workload, effort) for workload in task.workloads}
+    costs = {workload.uuid: effort.operations(workload.axes) for workload in task.workloads}
     kept = _spread(_within(costs))
     if len(kept) == len(task.workloads):
         return task
@@ -78,9 +78,3 @@ def _spread(uuids: Sequence[str]) -> set[str]:
         return set(uuids)
     step = (len(uuids) - 1) / (MOST_WORKLOADS - 1)
     return {uuids[round(number * step)] for number in range(MOST_WORKLOADS)}
-
-
-def _cost(workload: Workload, effort: Effort) -> int:
-    definition = effort.definition
-    touched = input_bytes(definition, workload.axes) + output_bytes(definition, workload.axes)
-    return effort.operations(workload.axes) + COST_PER_BYTE * touched

@@ -6,7 +6,7 @@ The reference decides whether a shrunk workload is a good one: whoever shrinks r
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from tasks.axis_relations import relations
 from tasks.blobs import NO_RECORDING
@@ -28,11 +28,14 @@ class ShrinkBudget(Value):
 
     `memory_bytes` holds 2 x inputs + 3 x outputs + what the reference takes itself. `operations` are
     multiply-adds of one reference call (`tasks.effort` guesses both); where the smallest sizes that keep the
-    alignment take more already, up to half as much again is allowed, so that not all sizes become the smallest.
+    alignment take more already, `slack` times as much is allowed, so that not all sizes become the smallest.
     """
 
     memory_bytes: int
     operations: int
+    alignment: Literal[128, 16, 1] = 128
+    """The most that is kept of an axis's divisibility."""
+    slack: float = 1.5
 
 
 CPU_OPERATIONS = 40_000_000_000
@@ -94,10 +97,12 @@ class _Shrinking:
         """The sizes chosen for one workload; `None` when none fit in memory."""
         if self._load(axes, self.budget.operations) <= 1:
             return dict(axes)
-        for alignment in ALIGNMENTS:
+        for alignment in (a for a in ALIGNMENTS if a <= self.budget.alignment):
             smallest = self._halved(axes, alignment, self._load_to_the_end)
             if self._memory(smallest) <= 1:
-                operations = max(self.budget.operations, self.effort.operations(smallest) * 3 // 2)
+                operations = max(
+                    self.budget.operations, int(self.effort.operations(smallest) * self.budget.slack)
+                )
                 return self._halved(axes, alignment, partial(self._load, operations=operations))
         return None
 
