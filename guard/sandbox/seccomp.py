@@ -17,6 +17,8 @@ _X86_64 = {
     "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
     "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
     "kcmp": 312, "finit_module": 313, "seccomp": 317, "bpf": 321, "execveat": 322, "userfaultfd": 323,
+    "kill": 62, "fcntl": 72, "rt_sigqueueinfo": 129, "tkill": 200, "timer_create": 222, "tgkill": 234,
+    "mq_notify": 244, "rt_tgsigqueueinfo": 297, "pidfd_send_signal": 424,
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsmount": 432, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
 }  # fmt: skip
@@ -26,13 +28,18 @@ NEVER = (
     "fsmount", "unshare", "setns", "init_module", "finit_module", "delete_module", "reboot", "kexec_load",
     "io_uring_setup", "io_uring_enter", "io_uring_register", "chroot", "pivot_root", "open_by_handle_at",
     "clock_settime", "clock_adjtime", "settimeofday", "adjtimex", "swapon", "acct", "quotactl", "personality",
+    # a timer or a queue could send SIGCONT to a worker that is meant to stand still
+    "timer_create", "mq_notify",
 )  # fmt: skip
 AFTER_BUILD = ("execve", "execveat", "fork", "vfork", "seccomp")
 _AUDIT_ARCH_X86_64 = 0xC000003E
-_LOAD, _JUMP_EQ, _JUMP_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
+_LOAD, _JUMP_EQ, _JUMP_FROM, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _AF_UNIX, _CLONE_THREAD = 1, 0x00010000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, (16, 24, 32)
+_KILL, _F_SETSIG, _NEGATIVE, _X32 = 9, 10, 1 << 31, 1 << 30
+_SENDERS = {"rt_sigqueueinfo": 1, "tkill": 1, "tgkill": 2, "rt_tgsigqueueinfo": 2, "pidfd_send_signal": 1}
+"""Calls that send a signal, and which argument names it."""
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
 
 Instruction = tuple[int, int, int, int]
@@ -48,12 +55,51 @@ def forbid(names: tuple[str, ...], inet: bool = True, threads_only: bool = False
     return _load(_program(names, inet, threads_only))
 
 
+def forbid_ending_oneself(pid: int) -> bool:
+    """Process `pid` and its children may not send it SIGKILL: only the guard and a machine out of memory do.
+
+    Nor may a descriptor choose its own signal, such as the one that wakes a stopped process.
+    """
+    if platform.machine() != "x86_64":
+        return False
+    program: list[Instruction] = [(_LOAD, 0, 0, _NUMBER)]
+    for name, argument in _SENDERS.items():
+        program += _if_argument(_X86_64[name], argument, _KILL)
+    program += _if_argument(_X86_64["fcntl"], 1, _F_SETSIG)
+    program += [
+        (_JUMP_EQ, 0, 8, _X86_64["kill"]),
+        (_LOAD, 0, 0, _ARGUMENTS[1]),
+        (_JUMP_EQ, 0, 5, _KILL),
+        (_LOAD, 0, 0, _ARGUMENTS[0]),
+        (_JUMP_EQ, 2, 0, 0),
+        (_JUMP_EQ, 1, 0, pid),
+        (_JUMP_FROM, 0, 1, _NEGATIVE),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    return _load([*program, (_RETURN, 0, 0, _ALLOW)])
+
+
+def _if_argument(number: int, argument: int, value: int) -> list[Instruction]:
+    """Refuse call `number` when that argument is `value`."""
+    return [
+        (_JUMP_EQ, 0, 4, number),
+        (_LOAD, 0, 0, _ARGUMENTS[argument]),
+        (_JUMP_EQ, 0, 1, value),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+
+
 def _program(names: tuple[str, ...], inet: bool, threads_only: bool) -> list[Instruction]:
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_JUMP_EQ, 1, 0, _AUDIT_ARCH_X86_64),
         (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
         (_LOAD, 0, 0, _NUMBER),
+        # the same calls under other numbers, for pointers of 32 bits
+        (_JUMP_FROM, 0, 1, _X32),
+        (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
     ]
     for name in names:
         program += [(_JUMP_EQ, 0, 1, _X86_64[name]), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
@@ -71,7 +117,7 @@ def _unless_argument(number: int, test: tuple[int, int]) -> list[Instruction]:
     operation, constant = test
     return [
         (_JUMP_EQ, 0, 4, number),
-        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_LOAD, 0, 0, _ARGUMENTS[0]),
         (operation, 1, 0, constant),
         (_RETURN, 0, 0, _ERRNO | errno.EPERM),
         (_RETURN, 0, 0, _ALLOW),
