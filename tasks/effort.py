@@ -1,7 +1,8 @@
 """A guess, without running it, at what a reference costs on a CPU: operations and memory of its own.
 
-The guess mostly errs high (what a reference makes of inputs on the way does not show). It reads what the shapes give away: two tensors that share an axis are multiplied over
-it, scores of an attention are queries by keys, a Python loop costs its calls, fp8 and fp4 are widened.
+The guess mostly errs high, but what a reference makes of its inputs on the way does not show. It reads what
+the shapes give away: two tensors that share an axis are multiplied over it, scores of an attention are queries
+by keys, a Python loop costs its calls, fp8 and fp4 are widened.
 """
 
 import math
