@@ -1,6 +1,7 @@
 """What a run judges with, put together once: the task, the device, and the two callables that decide."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,11 +42,25 @@ class Judging:
         """On a GPU its own times rank; elsewhere what is predicted for the target."""
         return self.device == "cuda"
 
-    def outcome(self, candidate: Candidate, verdict: Verdict) -> Outcome:
-        """The verdict, and, where it must rank, what the target would make of the candidate."""
-        if self.by_measurement or verdict.status == "rejected":
-            return Outcome(candidate=candidate, verdict=verdict)
-        reports, prediction = self.foresee(candidate, (TARGETS[self.settings.target],))
+    def outcome(self, candidate: Candidate, protocol: Protocol) -> Outcome:
+        """The verdict, and, where it must rank, what the target would make of the candidate.
+
+        The two are found side by side: judging waits for one process after another, and leaves a core free.
+        """
+        if self.by_measurement:
+            return Outcome(candidate=candidate, verdict=self.judge(candidate, protocol))
+        with ThreadPoolExecutor(1) as beside:
+            foreseen = beside.submit(self.foresee, candidate, (TARGETS[self.settings.target],))
+            verdict = self.judge(candidate, protocol)
+            return self._with_prediction(candidate, verdict, *foreseen.result())
+
+    def _with_prediction(
+        self,
+        candidate: Candidate,
+        verdict: Verdict,
+        reports: tuple[CompileReport, ...],
+        prediction: Prediction | None,
+    ) -> Outcome:
         workloads = prediction.workloads if prediction else ()
         if len(workloads) < len(self.prepared.asked.workloads):
             workloads = ()  # a mean over some of them would rank what could not be followed as fast

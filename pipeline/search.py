@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardBroken
-from guard.verdict import Verdict
 from pipeline.journal import Event
 from pipeline.progress import Progress
 from pipeline.ranking import latency_ms, ranked
@@ -15,9 +14,8 @@ from tasks.candidate import Candidate
 if TYPE_CHECKING:
     from agents.base import Agent
 
-Judge = Callable[[Candidate], Verdict]
-Examine = Callable[[Candidate, Verdict], Outcome]
-"""Adds to a verdict what is foreseen for the target; without a target GPU this is what ranks."""
+Judge = Callable[[Candidate], Outcome]
+"""The verdict, and what is foreseen for the target; without a target GPU this is what ranks."""
 
 MOST_DUPLICATES = 25
 """An agent that asks this often in a row for what is already judged has nothing more to say."""
@@ -29,7 +27,6 @@ class Search:
 
     run: Run
     judge: Judge
-    examine: Examine
     progress: Progress
     by_measurement: bool
     agents: "Mapping[str, Agent]"
@@ -81,7 +78,7 @@ class Search:
         self.progress.asked(name, candidate)
         outcome = remembered(
             self.run.outcome(candidate),
-            lambda: self.examine(candidate, self._with_one_retry(candidate)),
+            lambda: self._with_one_retry(candidate),
             self.run.keep_outcome,
         )
         self.judged[candidate.digest] = outcome
@@ -97,7 +94,7 @@ class Search:
         if self.run.journal.has_diverged and not had_diverged:
             self.judged |= {outcome.candidate.digest: outcome for outcome in self.run.outcomes()}
 
-    def _with_one_retry(self, candidate: Candidate) -> Verdict:
+    def _with_one_retry(self, candidate: Candidate) -> Outcome:
         """A machine hiccups once; twice on the same candidate is no hiccup."""
         try:
             return self.judge(candidate)

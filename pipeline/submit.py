@@ -66,8 +66,7 @@ def search(run: Run, judging: Judging, progress: Progress) -> list[Outcome]:
     protocol = protocol_for("search", judging.device, judging.settings)
     looking = Search(
         run=run,
-        judge=lambda candidate: judging.judge(candidate, protocol),
-        examine=judging.outcome,
+        judge=lambda candidate: judging.outcome(candidate, protocol),
         progress=progress,
         by_measurement=judging.by_measurement,
         agents=taking_part,

@@ -37,8 +37,7 @@ def go(run: Run) -> list[Outcome]:
     task = doubling_task()
     search = Search(
         run=run,
-        judge=lambda candidate: fake_judge(task, candidate),
-        examine=lambda candidate, verdict: Outcome(candidate=candidate, verdict=verdict),
+        judge=lambda candidate: Outcome(candidate=candidate, verdict=fake_judge(task, candidate)),
         progress=Silent(),
         by_measurement=True,
         agents={"listed": ListAgent("listed", LISTED), "climber": Climber()},

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from guard.errors import GuardBroken
-from guard.verdict import Verdict
 from pipeline.journal import read_events
 from pipeline.progress import Silent
 from pipeline.run_folder import Outcome, Run
@@ -32,16 +31,15 @@ class Counting:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def __call__(self, candidate: Candidate) -> Verdict:
+    def __call__(self, candidate: Candidate) -> Outcome:
         self.calls.append(candidate.digest)
-        return fake_judge(doubling_task(), candidate)
+        return Outcome(candidate=candidate, verdict=fake_judge(doubling_task(), candidate))
 
 
 def search(run: Run, agents: list, judge=None, by_measurement: bool = True) -> Search:
     return Search(
         run=run,
         judge=judge or Counting(),
-        examine=lambda candidate, verdict: Outcome(candidate=candidate, verdict=verdict),
         progress=Silent(),
         by_measurement=by_measurement,
         agents={agent.name: agent for agent in agents},
@@ -99,7 +97,7 @@ def test_every_agent_hears_every_verdict(run):
 def test_a_guard_that_breaks_once_is_tried_again(run):
     judge = Counting()
 
-    def hiccup(asked: Candidate) -> Verdict:
+    def hiccup(asked: Candidate) -> Outcome:
         if not judge.calls:
             judge.calls.append("broke")
             raise GuardBroken("a hiccup")
@@ -119,19 +117,18 @@ def test_a_guard_that_breaks_twice_stops_the_search_and_blames_nobody(run):
 def test_away_from_the_target_predictions_rank_and_fewer_launches_break_a_tie(run):
     foreseen = {"accepted 1": (5.0, 1, True), "accepted 2": (4.0, 3, True), "accepted 3": (4.0, 2, True),
                 "accepted 4": (1.0, 1, False), "accepted 5": (None, None, None)}  # fmt: skip
-    looking = search(run, [ListAgent("a", foreseen)], by_measurement=False)
 
-    def examine(asked: Candidate, verdict: Verdict) -> Outcome:
+    def judge(asked: Candidate) -> Outcome:
         predicted, launches, builds = foreseen[asked.solution.name]
         return Outcome(
             candidate=asked,
-            verdict=verdict,
+            verdict=fake_judge(doubling_task(), asked),
             predicted_ms=predicted,
             launches=launches,
             builds_for_target=builds,
         )
 
-    looking.examine = examine
+    looking = search(run, [ListAgent("a", foreseen)], judge, by_measurement=False)
     names = [o.candidate.solution.name for o in looking.go(9)]
     assert names == ["accepted 3", "accepted 2", "accepted 1", "accepted 5", "accepted 4"]
 
