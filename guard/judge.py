@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from guard.environment import Watch
+from guard.host_time import hidden_host_time
 from guard.languages import build
 from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
@@ -82,7 +83,20 @@ def _one_process(
     measured_pass(trial, worker, number, random.Random(secrets.randbits(64)))
     if trial.timer != "wall":
         timed_pass(trial, worker, number)
+        _nothing_hidden(trial, number)
     _nothing_changed(trial, worker)
+
+
+def _nothing_hidden(trial: Trial, number: int) -> None:
+    """The official times of this process beside the guard's own."""
+    for workload in trial.task.workloads:
+        own = [m for m in trial.measurements if m.workload == workload.uuid and m.process == number]
+        times = {
+            kind: [t for m in own if m.kind == kind for t in m.times_ms] for kind in ("measured", "official")
+        }
+        reason = hidden_host_time(workload.uuid, times["measured"], times["official"])
+        if reason is not None:
+            trial.hold_against(reason)
 
 
 def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:

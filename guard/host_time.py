@@ -1,0 +1,23 @@
+"""Work on the host before the first kernel is outside of every span of kernels, but not of the guard's own clock."""
+
+import statistics
+from collections.abc import Sequence
+
+from guard.verdict import Reason, ReasonCode
+
+_TIMES = 4.0
+_BESIDE_MS = 4.0
+"""Launching from Python, planning and copying outputs stay below this; products on a CPU that pay do not."""
+
+
+def hidden_host_time(
+    workload: str, measured_ms: Sequence[float], official_ms: Sequence[float]
+) -> Reason | None:
+    """Calls as the guard's clock saw them, from request to reply, beside what the kernels are said to have taken."""
+    if not measured_ms or not official_ms:
+        return None
+    whole, kernels = statistics.median(measured_ms), statistics.median(official_ms)
+    if whole <= _TIMES * kernels + _BESIDE_MS:
+        return None
+    said = f"a call takes {whole:.3g} ms by the guard's clock and its kernels {kernels:.3g} ms: the rest is hidden work"
+    return Reason(code=ReasonCode.TIMING, message=said, workload=workload)
