@@ -1,13 +1,15 @@
 """Measure every shipped task's tolerance: what share of elements honest and wrong arithmetic match.
 
-    python -m scripts.tolerance_table [TASK ...]
+    python -m scripts.tolerance_table [TASK ...]    print the figures
+    python -m scripts.tolerance_table --write       write all of them into docs/shipped-tasks.md
 
-On the CPU, from fixed seeds. For each task, size and alternative it prints the smallest matched ratio over
-outputs, and the share of the tolerance that the 99.9th percentile of the error takes (below 1: all but a
-thousandth would pass with a tolerance so much smaller).
+On the CPU, from fixed seeds. For each task, size and alternative: the smallest matched ratio over outputs, and
+the share of the tolerance that the 99.9th percentile of the error takes. Ends with exit code 1 when an honest
+alternative matches less than 0.999, or a wrong one as much as the task demands.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 import torch
@@ -15,24 +17,11 @@ import torch
 from scripts.alternatives import CASES, Case
 from scripts.alternatives.case import Outputs
 from scripts.shipped import SHIPPED, ShippedTask
+from scripts.shipped.page import PAGE, Match, page
 from tasks.inputs import InputGenerator, load_reference
-from tasks.value import Value
 from tasks.workload import Tolerance
 
 SEED = 200
-
-
-class Match(Value):
-    """How one alternative does at one size."""
-
-    task: str
-    axes: dict[str, int]
-    alternative: str
-    honest: bool
-    matched: float
-    """Smallest share, over outputs, of elements within tolerance."""
-    tightness: float
-    """99.9th percentile, over elements of the worst output, of error divided by what is allowed."""
 
 
 def error_over_allowed(output: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
@@ -68,22 +57,28 @@ def measure(task: ShippedTask, case: Case) -> Iterator[Match]:
                 )  # fmt: skip
 
 
-def main() -> None:
+def misplaced(match: Match, task: ShippedTask) -> bool:
+    """Whether the tolerance fails to tell this alternative's kind."""
+    return match.matched < 0.999 if match.honest else match.matched >= task.tolerance.required_matched_ratio
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("tasks", nargs="*", metavar="TASK")
-    wanted = parser.parse_args().tasks
-    for task in SHIPPED:
-        if wanted and task.name not in wanted:
-            continue
-        print(f"{task.name}: atol {task.tolerance.max_atol:g}, rtol {task.tolerance.max_rtol:g}")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}, which needs all tasks")
+    arguments = parser.parse_args()
+    wanted = [task for task in SHIPPED if not arguments.tasks or task.name in arguments.tasks]
+    matches, failed = [], 0
+    for task in wanted:
         for match in measure(task, CASES[task.name]):
-            sizes = " ".join(f"{axis}={value}" for axis, value in match.axes.items())
-            kind = "honest" if match.honest else "wrong"
-            print(
-                f"  {kind:6} {match.alternative:28} {match.matched:.4f} {match.tightness:8.3f}  {sizes}",
-                flush=True,
-            )
+            wrongly = misplaced(match, task)
+            failed += wrongly
+            matches.append(match)
+            print(f"{task.name:34} {match}{'  MISPLACED' if wrongly else ''}", flush=True)
+    if arguments.write and len(wanted) == len(SHIPPED):
+        PAGE.write_text(page(SHIPPED, matches))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -147,7 +147,7 @@ def moe_autograd(
     linear: bool = False,
 ) -> Outputs:
     """Gradients of the forward pass by autograd; `linear` takes the sigmoid for a constant, which is wrong."""
-    leaves = [t.float().requires_grad_() for t in (tokens, slot_weight, gate, up, down)]
+    leaves = [t.float().clone().requires_grad_() for t in (tokens, slot_weight, gate, up, down)]
     token, weight, gate32, up32, down32 = leaves
     with torch.enable_grad():
         result = moe_forward(token, expert_of_slot, weight, gate32, up32, down32, linear)

@@ -16,7 +16,11 @@ FP8_LINEAR = ShippedTask(
     expert 4096 x 7168 and 7168 x 2048).
     """,
     bound_by="fp8 matrix units for many tokens, reading the weight for few",
-    tolerance_because="",
+    tolerance_because="""
+    Tolerance 0.01 + 0.01 |x|: operands given back their values in bf16 or TF32, or products of stored values
+    scaled block after block, match all elements; operands quantised a second time, with a scale a row, 0.37,
+    one scale for the whole weight 0.23.
+    """,
     axes={
         "num_tokens": var("tokens of all sequences"),
         "out_blocks": var("blocks of 128 features out"),
@@ -69,7 +73,10 @@ NVFP4_LINEAR = ShippedTask(
     Llama-3.3-70B (output 8192 x 8192, down 8192 x 28672).
     """,
     bound_by="matrix units for many tokens, reading the weight for few",
-    tolerance_because="",
+    tolerance_because="""
+    Tolerance 0.005 + 0.01 |x|: a value times its block's scale is exact in bf16, so bf16 products match all
+    elements; scales rounded to powers of two 0.04, swapped nibbles 0.01, operands rounded to fp8 0.24.
+    """,
     axes={
         "num_tokens": var("tokens of all sequences"),
         "out_features": var("features out"),
@@ -108,7 +115,11 @@ NVFP4_GQA = ShippedTask(
     nibble, with an e4m3 scale every 16 and one fp32 scale a tensor.
     """,
     bound_by="reading weight and cache once",
-    tolerance_because="",
+    tolerance_because="""
+    Tolerance 0.015 + 0.02 |x|: bf16 products and attention weights match all elements, heads kept in fp32
+    0.9996; with 32,768 cached tokens an answer without the new token matches 0.86, one without the 128 oldest
+    of the cache 0.97.
+    """,
     axes={
         "batch_size": var("sequences"),
         "new_tokens": var("tokens a sequence that are projected now"),
@@ -139,7 +150,7 @@ NVFP4_GQA = ShippedTask(
         2x32x4096
         """,
     ),
-    tolerance=Tolerance(max_atol=0.01, max_rtol=0.02),
+    tolerance=Tolerance(max_atol=0.015, max_rtol=0.02),
 )
 
 QUANTIZATION = (FP8_LINEAR, NVFP4_GQA, NVFP4_LINEAR)

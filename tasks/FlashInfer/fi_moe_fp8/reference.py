@@ -23,9 +23,9 @@ def get_inputs(axes_and_scalars, device):
     hidden, inner = axes["hidden_size"], axes["inner_size"]
     first_local = 2 * local
     logits = torch.randn(tokens, experts, device=device)
-    # Each token favours one expert of this rank: a rank sees the tokens that were sent to it.
-    favourite = first_local + torch.randint(0, local, (tokens, 1), device=device)
-    logits.scatter_(1, favourite, 4.0 + torch.rand(tokens, 1, device=device))
+    # Each token favours two experts of this rank: a rank sees the tokens that were sent to it.
+    favourites = first_local + torch.rand(tokens, local, device=device).topk(min(2, local)).indices
+    logits.scatter_(1, favourites, 4.0 + torch.rand(favourites.shape, device=device))
     token_fp8, token_scale = quantise(torch.randn(tokens, hidden, device=device), 1)
     in_fp8, in_scale = quantise(torch.randn(local, 2 * inner, hidden, device=device) * hidden**-0.5, BLOCK)
     out_fp8, out_scale = quantise(torch.randn(local, hidden, inner, device=device) * inner**-0.5, BLOCK)

@@ -29,14 +29,20 @@ def page_table(lengths, page_size, table_size, num_pages, device):
     return starts, indices, torch.tensor(last, device=device, dtype=torch.int32)
 
 
+def sharpness(lengths, device):
+    """Std of each sequence's queries, growing with its length: about 64 keys matter however many there are."""
+    logs = [math.log(max(length, 1) / 64) for length in lengths]
+    return torch.tensor([max(log, 0.25) ** 0.5 for log in logs], device=device)
+
+
 def get_inputs(axes_and_scalars, device):
     axes = axes_and_scalars
     batch, page_size, head_dim = axes["batch_size"], axes["page_size"], axes["head_dim"]
     lengths = [earlier + 1 for earlier in share(axes["earlier_tokens"], batch)]
     starts, indices, last = page_table(lengths, page_size, axes["table_size"], axes["num_pages"], device)
     cache = (axes["num_pages"], page_size, axes["num_kv_heads"], head_dim)
-    # Queries of std 2 make scores of std 2: some keys matter far more than others, as in trained models.
-    query = torch.randn(batch, axes["num_q_heads"], head_dim, device=device) * 2.0
+    query = torch.randn(batch, axes["num_q_heads"], head_dim, device=device)
+    query *= sharpness(lengths, device)[:, None, None]
     return {
         "query": query.bfloat16(),
         "key_pages": torch.randn(cache, device=device, dtype=torch.bfloat16),

@@ -12,6 +12,7 @@ HEAD_DIM = 128
 NUM_Q_HEADS = 32
 NUM_KV_HEADS = 8
 E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+TOKEN_STD = 2.2
 E2M1_STD = 2.926  # of the sixteen codes when each is as likely
 
 
@@ -31,11 +32,12 @@ def get_inputs(axes_and_scalars, device):
     batch, new, cached = (axes_and_scalars[a] for a in ("batch_size", "new_tokens", "cached_tokens"))
     hidden = axes_and_scalars["hidden_size"]
     cache = (batch, cached, NUM_KV_HEADS, HEAD_DIM)
-    # Tokens of std 2 give scores of std 2 against the cache and 4 among themselves: neither part is lost.
+    # About 64 cached keys matter however many there are, and the few new ones matter too.
+    sharpness = max(math.log(max(cached, 1) / 64), 0.25) ** 0.5
     return {
-        **draw("token", (batch, new, hidden), 2.0, device),
+        **draw("token", (batch, new, hidden), TOKEN_STD, device),
         **draw("weight", (axes_and_scalars["projected"], hidden), hidden**-0.5, device),
-        **draw("key_cache", cache, 1.0, device),
+        **draw("key_cache", cache, sharpness / TOKEN_STD, device),
         **draw("value_cache", cache, 1.0, device),
     }
 
