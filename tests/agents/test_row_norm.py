@@ -1,5 +1,6 @@
 """Row-wise norms: what is recognised, and that the kernels are right whatever the knobs, under the interpreter."""
 
+import dataclasses
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import torch
 from agents.proposal import Proposal
 from agents.templates.base import Knobs
 from agents.templates.row_norm import RowNorm, RowNormFamily
+from agents.templates.row_norm.knobs import tiling
 from tasks.loading import load
 from tasks.solution import Hardware
 from tasks.task import Task
@@ -201,10 +203,18 @@ def test_pruned_settings_are_never_offered() -> None:
     for task in TASKS.values():
         norm = recognised(task)
         for knobs in FAMILY.knobs(norm).settings():
-            values = int(knobs["block"]) * int(knobs["rows"]) / (32 * int(knobs["warps"]))
-            assert 2 * values < min(255, 65536 / (32 * int(knobs["warps"])))
-            assert knobs["warps"] == 1 or values >= 4
+            tile = tiling(knobs, norm.longest)
+            assert 2 * tile.per_thread < min(255, 65536 / (32 * tile.warps))
+            assert tile.per_thread <= int(knobs["per_thread"])
             assert knobs["stages"] == 1 or knobs["persistent"] or int(knobs["block"]) < norm.longest
+
+
+@pytest.mark.parametrize("width", [1, 7, 128, 1000, 4096, 8192, 16384, 65536])
+def test_rows_of_any_length_have_settings_and_suggestions(width: int) -> None:
+    norm = dataclasses.replace(recognised(TASKS["rms bf16"]), longest=width, shortest=width)
+    space = FAMILY.knobs(norm)
+    settings = list(space.settings())
+    assert settings and space.start and all(dict(knobs) in settings for knobs in space.start)
 
 
 def written(task: Task, proposal: Proposal, folder: Path) -> Path:

@@ -11,6 +11,7 @@ import torch
 
 from agents.templates.base import Knobs
 from agents.templates.row_norm import RowNorm, RowNormFamily
+from agents.templates.row_norm.knobs import tiling
 from tasks.loading import load
 from tasks.solution import Hardware
 from tasks.task import Task
@@ -41,16 +42,14 @@ def compiled(task: Task, norm: RowNorm, knobs: Knobs, capability: int, folder: P
     module = imported(FAMILY.render(norm, knobs).candidate(task, "template", Hardware.B200), folder)
     names = module.row_norm.arg_names
     aligned = [i for i, name in enumerate(names) if name in POINTERS or name.endswith("stride")]
-    block = min(getattr(module, "BLOCK", norm.longest), norm.longest)
+    tile = tiling(knobs, norm.longest)
     source = ASTSource(
         fn=module.row_norm,
         signature={name: TYPES.get(name, "constexpr") for name in names},
-        constexprs={"hidden": norm.longest, "rows": module.ROWS, "block": block, "stages": module.STAGES},
+        constexprs={"hidden": norm.longest, "rows": tile.rows, "block": tile.block, "stages": module.STAGES},
         attrs={(i,): [["tt.divisibility", 16]] for i in aligned},
     )
-    return triton.compile(
-        source, target=GPUTarget("cuda", capability, 32), options={"num_warps": module.WARPS}
-    )
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": tile.warps})
 
 
 def bytes_spilled(cubin: bytes, folder: Path) -> int:

@@ -61,5 +61,6 @@ def _strategy(norm: RowNorm, knobs: Knobs, looped: bool) -> str:
     added = "add + " if norm.added else ""
     columns = f"{knobs['block']} columns at a time" if looped else "whole rows"
     grid = "a persistent grid" if knobs["persistent"] else "a tile a program"
-    rest = f"{knobs['warps']} warps, {knobs['stages']} stages{', streamed' if knobs['streamed'] else ''}"
-    return f"Triton {added}{_KINDS[norm.kind]}: {columns}, {knobs['rows']} rows a tile, {grid}, {rest}"
+    sizes = f"{knobs['tile']} values a tile, {knobs['per_thread']} a thread"
+    rest = f"{knobs['stages']} stages{', streamed' if knobs['streamed'] else ''}"
+    return f"Triton {added}{_KINDS[norm.kind]}: {columns}, {sizes}, {grid}, {rest}"

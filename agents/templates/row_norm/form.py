@@ -28,6 +28,7 @@ class RowNorm:
     """Length of a row; None when it differs from workload to workload."""
     longest: int
     """Longest row of any workload."""
+    shortest: int
     bytes_read: int
     """For each column of a row: the element sizes of `x` and `added`, in all."""
     outputs: tuple[str, ...]

@@ -90,6 +90,7 @@ def _completed(
     roles = _roles(reading, results, base, added is not None)
     if size is None or roles is None:
         return None
+    lengths = [size] if isinstance(size, int) else _lengths(task, x)
     return RowNorm(
         kind="rms" if found["kind"] == "rms" else "layer",
         inputs=tuple(task.definition.inputs),
@@ -102,7 +103,8 @@ def _completed(
         hat_rounded_to=hat_rounding,
         eps=eps,
         hidden=size if isinstance(size, int) else None,
-        longest=size if isinstance(size, int) else _longest(task, x),
+        longest=max(lengths),
+        shortest=min(lengths),
         bytes_read=sum(task.definition.inputs[name].dtype.bytes for name in (x, added) if name),
         outputs=tuple(results),
         normed_output=roles[0],
@@ -163,9 +165,9 @@ def _shape(reading: Reading, name: str) -> tuple[int | str | None, ...]:
     return (kind.shape or ()) if isinstance(kind, Kind) else ()
 
 
-def _longest(task: Task, x: str) -> int:
+def _lengths(task: Task, x: str) -> list[int]:
     shapes = [task.definition.input_shapes(workload.axes)[x] for workload in task.workloads]
-    return max((shape[-1] for shape in shapes if shape), default=1)
+    return [shape[-1] for shape in shapes if shape] or [1]
 
 
 def _roles(
