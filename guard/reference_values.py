@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from guard.bank import Bank, Drawn, tensors_of
+from guard.buffers import give_back_spare
 from guard.checks.precision import ROUNDING_STEP, moved
 from guard.layout import room
 from guard.outputs import as_tensors
@@ -157,6 +158,7 @@ class Values:
             said = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"
             where = f"the reference of {self.task.name} does not run on {self.device.type}"
             raise ReferenceFailed(f"{where}: {said}", blame) from error
+        give_back_spare(self.device)
         return Drawn(inputs, tuple(tensor.detach() for tensor in expected))
 
     def _rewind(self, position: _POSITION) -> None:

@@ -19,7 +19,7 @@ import torch
 
 from guard import channel
 from guard import outputs as outputs_module
-from guard.buffers import BUFFERS
+from guard.buffers import BUFFERS, give_back_spare
 from guard.channel import ChannelClosed, Message
 from guard.layout import Scalar, Slot
 from guard.outputs import WrongOutputs, as_tensors
@@ -126,6 +126,7 @@ class Worker:
         )
         self.run_once(arguments, outputs)
         self._settle()
+        give_back_spare(self.device)
 
     def run_once(self, arguments: list[Any], outputs: list[torch.Tensor]) -> None:
         """The candidate's function once, in its own calling style; what it returns is copied to `outputs`."""

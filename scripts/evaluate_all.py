@@ -25,10 +25,16 @@ from tasks.synthetic import mark_synthetic
 _FEW = SMOKE.model_copy(update={"measured_calls": 2, "warmup_calls": 2, "timed_calls": 10})
 
 
-def row(session: Session, name: str) -> dict[str, Any]:
+def row(session: Session, name: str, most: int) -> dict[str, Any]:
     """The verdict in short, or the sentence that says why there is none."""
     task, began = mark_synthetic(tasks.load(name)), time.monotonic()
-    found: dict[str, Any] = {"task": name, "workloads": len(task.workloads), "marks": list(task.marks)}
+    whole = len(task.workloads)
+    task = task.model_copy(update={"workloads": task.workloads[:most]})
+    found: dict[str, Any] = {
+        "task": name,
+        "judged": f"{len(task.workloads)} of {whole}",
+        "marks": list(task.marks),
+    }
     try:
         verdict = judge(task, variants(task)["eager"], _FEW, session)
     except (GuardBroken, TaskError) as error:
@@ -50,8 +56,9 @@ def row(session: Session, name: str) -> dict[str, Any]:
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cuda", show_default=True)
 @click.option("--max-seconds", default=500.0, show_default=True)
+@click.option("--most", default=1000, show_default=True, help="Workloads of a task, the first ones.")
 @click.argument("names", nargs=-1, required=True)
-def main(out: Path, device: Any, max_seconds: float, names: tuple[str, ...]) -> None:
+def main(out: Path, device: Any, max_seconds: float, most: int, names: tuple[str, ...]) -> None:
     began = time.monotonic()
     record: dict[str, Any] = {"command": "python -m scripts.evaluate_all", "rows": []}
     if out.exists():
@@ -62,7 +69,7 @@ def main(out: Path, device: Any, max_seconds: float, names: tuple[str, ...]) -> 
             if time.monotonic() - began > max_seconds:
                 click.echo(f"stopped before {name}: {max_seconds:.0f} s are over", err=True)
                 break
-            record["rows"].append(row(session, name))
+            record["rows"].append(row(session, name, most))
             out.write_text(json.dumps(record, indent=1))
             last = record["rows"][-1]
             click.echo(
