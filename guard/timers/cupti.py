@@ -1,7 +1,9 @@
 """CUPTI activity records as evaluator v1.1 uses them: from the first start to the last end of a call's own work.
 
 Kernels, copies and memsets are traced. One discovery call after the warm-up shows which activities belong to
-a call; of a timed call those are counted that have a discovered name, and each must occur as often as then.
+a call, and of a timed call each of them must occur as often as then. Of other names, those that the copies and
+flush before the discovery call showed are dropped. Evaluator v1.1 drops all others; here they count: work that was
+not shown is work all the same.
 Warm-up and discovery calls start on an idle device; timed ones are launched behind the running cache flush.
 """
 
@@ -65,17 +67,20 @@ class Cupti(Timer):
 
 def spans_and_busy_ns(records: Records) -> list[tuple[int, int]]:
     """Of each timed call: first start to last end, and the time in which at least one of its activities ran."""
-    names, calls = records.get("names"), records.get("calls")
+    names, calls, prepared = records.get("names"), records.get("calls"), records.get("prepared")
     if not isinstance(names, list) or not isinstance(calls, list) or len(calls) < 2:
         raise BadRecords("there are no activity records")
     wanted = Counter(activity[0] for activity in calls[0])
     if not wanted:
         raise BadRecords("no kernel activity: the call launched nothing")
-    return [_span(call, wanted, index) for index, call in enumerate(calls[1:])]
+    if not isinstance(prepared, list):
+        raise BadRecords("what came before the discovery call is not recorded")
+    known = {*wanted, *prepared}
+    return [_span(call, wanted, known, index) for index, call in enumerate(calls[1:])]
 
 
-def _span(call: list[list[int]], wanted: Counter[int], index: int) -> tuple[int, int]:
-    mine: list[list[int]] = []
+def _span(call: list[list[int]], wanted: Counter[int], known: set[int], index: int) -> tuple[int, int]:
+    mine: list[list[int]] = [activity for activity in call if activity[0] not in known]
     for name, count in wanted.items():
         # the flush and the copies of the inputs come before the call in stream order: the last ones are the call's
         found = sorted((a for a in call if a[0] == name), key=lambda a: a[1])[-count:]
@@ -117,10 +122,13 @@ def _compact(seen: list[Activity], windows: list[tuple[int, int]]) -> Records:
     names: dict[str, int] = {}
     calls: list[list[list[int]]] = [[] for _ in windows]
     seen.sort(key=lambda activity: activity[1])
+    prepared = sorted({names.setdefault(n, len(names)) for n, start, _ in seen if start < windows[0][0]})
     cursor = 0
     for name, start, end in seen:
         while cursor < len(windows) and start > windows[cursor][1]:
             cursor += 1
         if cursor < len(windows) and start >= windows[cursor][0]:
             calls[cursor].append([names.setdefault(name, len(names)), start, end])
-    return {"names": list(names), "calls": calls, "windows": [list(w) for w in windows]}
+    return {
+        "names": list(names), "calls": calls, "windows": [list(w) for w in windows], "prepared": prepared
+    }  # fmt: skip

@@ -98,7 +98,7 @@ def test_outputs_are_taken_by_exact_type_only() -> None:
 
 
 def _records(*calls: list[list[int]]) -> dict[str, object]:
-    return {"names": ["a", "b", "flush"], "calls": list(calls)}
+    return {"names": ["a", "b", "flush"], "calls": list(calls), "prepared": [2]}
 
 
 def test_a_cupti_time_spans_from_the_first_start_to_the_last_end_of_the_calls_own_work() -> None:
