@@ -4,6 +4,8 @@ It maps the buffers, gives up its rights, says READY, and from then on answers r
 Whatever it says is a claim; outputs lie in memory that the other side reads by itself.
 """
 
+import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -13,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -27,6 +30,7 @@ from guard.sandbox import enter, seal
 from guard.sandbox.seal import leave_common_ground
 from guard.tamper import TamperWatch
 from guard.timed_loop import TimedLoop
+from guard.timers import TIMERS
 
 _ANSWER_BYTES = 2000
 _MOST_CHANGES = 20
@@ -62,7 +66,9 @@ class Worker:
         self.isolation = enter(
             config["device"], [self.source], [self.scratch], buffers=self.inputs.name, already=features
         )
-        self._watch = TamperWatch((channel, outputs_module, Worker, TimedLoop))
+        self._watch = TamperWatch(
+            (channel, outputs_module, Worker, TimedLoop, *TIMERS.values(), *_clocks(config["device"]))
+        )
         self._run: Callable[..., Any] | None = None
         self._dps, self._names, self._dtypes = True, list[str](), list[torch.dtype]()
 
@@ -169,6 +175,13 @@ class Worker:
     def _settle(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize()
+
+
+def _clocks(device: str) -> list[ModuleType]:
+    """What the timers will ask on a GPU, loaded before a candidate could tell by it that it is being timed."""
+    with contextlib.suppress(ImportError):
+        return [importlib.import_module("cupti.cupti")] if device == "cuda" else []
+    return []
 
 
 def _forget_the_guard() -> None:
