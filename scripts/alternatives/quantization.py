@@ -52,11 +52,13 @@ def fp8_linear_dequantised(
 
 def values(packed: Tensor, scale: Tensor, global_scale: float, *, swapped: bool = False) -> Tensor:
     """NVFP4 values by arithmetic on sign, exponent and mantissa instead of by a table."""
-    byte = packed.view(torch.uint8).long()
-    nibbles = [byte >> 4, byte % 16] if swapped else [byte % 16, byte >> 4]
+    byte = packed.view(torch.uint8)
+    nibbles = [byte >> 4, byte & 15] if swapped else [byte & 15, byte >> 4]
     code = torch.stack(nibbles, dim=-1).flatten(-2)
-    sign, exponent, mantissa = 1 - 2 * (code >> 3), (code >> 1) & 3, (code & 1).float()
-    magnitude = torch.where(exponent == 0, 0.5 * mantissa, (1 + 0.5 * mantissa) * 2.0 ** (exponent - 1))
+    sign, mantissa = 1.0 - 2.0 * (code >> 3), 0.5 * (code & 1)
+    exponent = (code >> 1) & 3
+    normal = (1.0 + mantissa) * torch.exp2(exponent.float() - 1.0)
+    magnitude = torch.where(exponent == 0, mantissa, normal)
     blocks = (sign * magnitude).unflatten(-1, (-1, 16)) * scale.float()[..., None]
     result: Tensor = blocks.flatten(-2) * global_scale
     return result

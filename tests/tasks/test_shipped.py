@@ -10,6 +10,7 @@ import pytest
 from scripts.alternatives import CASES
 from scripts.shipped import SHIPPED
 from scripts.shipped.assemble import TASKS
+from scripts.shipped.page import PAGE
 from tasks.definition import Definition
 from tasks.loading import load
 from tasks.task import Task
@@ -139,3 +140,22 @@ def test_the_digest_is_the_frozen_one(shipped):
 
 def test_the_digest_of_the_tables_is_the_digest_of_the_loaded_task(shipped):
     assert load(shipped.name).digest == json.loads(FROZEN.read_text())[shipped.name]
+
+
+def test_the_page_describes_the_tasks_as_they_are(shipped):
+    text = PAGE.read_text()
+    tolerance = shipped.tolerance
+    assert f"| `{shipped.name}` | {shipped.hf_id} | {len(shipped.sizes)} |" in text
+    assert f"| {tolerance.max_atol:g} | {tolerance.max_rtol:g} |" in text
+    assert shipped.definition().description in text
+
+
+def test_every_figure_of_the_page_tells_honest_from_wrong():
+    rows = re.findall(r"^\| (honest|wrong) \| ([^|]+) \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE)
+    assert len(rows) > 100
+    misplaced = [
+        (kind, name, share)
+        for kind, name, share in rows
+        if (float(share) < 0.999 if kind == "honest" else float(share) >= 0.99)
+    ]
+    assert misplaced == []
