@@ -1,10 +1,12 @@
 """How much memory there is to plan with."""
 
 import contextlib
+import time
 from pathlib import Path
 
 _CPU_SHARE, _CPU_MOST = 0.25, 6 << 30
 _GPU_SHARE, _GPU_MOST = 0.15, 16 << 30
+_READINGS, _BETWEEN_S = 20, 0.1
 
 
 def available_bytes(device: str) -> int:
@@ -39,11 +41,18 @@ def _meminfo(name: str) -> int:
 
 
 def _gpu_free() -> int:
+    """Free bytes once they no longer grow: a process that has just ended gives its memory back by and by."""
     import pynvml
 
     pynvml.nvmlInit()
     try:
         handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-        return int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+        free = int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+        for _ in range(_READINGS):
+            time.sleep(_BETWEEN_S)
+            before, free = free, int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+            if free <= before:
+                break
+        return free
     finally:
         pynvml.nvmlShutdown()

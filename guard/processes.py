@@ -67,6 +67,10 @@ class ReferenceProcess:
         return _sound(message)
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ChannelClosed):
+            channel.receive(self._line, _ENDING_LIMIT_S)  # until it is gone: its memory is wanted next
         self._line.close()
         for descriptor in self.fds:
             os.close(descriptor)

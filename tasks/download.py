@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from tasks.data_record import (
+from tasks.download_record import (
     DataRecord,
     FileRecord,
     RepositoryRecord,

@@ -1,4 +1,4 @@
-"""Clocks for the official timing loop. Results of different timers are never compared."""
+"""Clocks for the official timing loop; results of different timers are never compared."""
 
 from guard.errors import GuardBroken
 from guard.timers.base import Timer

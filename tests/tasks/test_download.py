@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tasks import load
-from tasks.data_record import RECORD, read_record
+from tasks.download_record import RECORD, read_record
 from tasks.download import DATA_SET, RECORDED_INPUTS, check_data, download
 from tasks.errors import TaskError
 from tasks.hub import HuggingFaceHub
