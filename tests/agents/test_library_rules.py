@@ -301,3 +301,28 @@ def alone(task: Task, rule: str) -> str:
 def test_every_rule_has_a_case() -> None:
     tried = {rule for rule, *_ in CASES.values()} | {"baddbmm", "scaled_mm"}
     assert tried == set(RULES)
+
+
+def test_the_triangle_of_a_rectangle_stays_a_mask(tmp_path: Path) -> None:
+    """Libraries disagree on which corner of a rectangle causality starts from."""
+    inputs: dict[str, tuple[list[str] | None, str]] = {
+        "q": (["b", "h", "s", "e"], "float32"),
+        "k": (["b", "h", "t", "e"], "float32"),
+        "v": (["b", "h", "t", "e"], "float32"),
+    }
+    reference = HEAD + (
+        "def run(q, k, v):\n    future = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).triu(1)\n"
+        "    return torch.softmax((q @ k.mT).masked_fill(future, -math.inf), dim=-1) @ v\n"
+    )
+    task = make_task(
+        reference,
+        inputs,
+        {"y": (["b", "h", "s", "e"], "float32")},
+        {"b": 1, "s": 3, "t": 8},
+        {"h": 2, "e": 4},
+    )
+    source = alone(task, "scaled_dot_product_attention")
+    assert "attn_mask=~future" in source and "is_causal" not in source
+    candidate = Proposal("s", source).candidate(task, "library", Hardware.B200)
+    drawn = draw(task)
+    assert worst_error(actual(task, candidate, drawn, tmp_path), expected(task, drawn)) <= FP32
