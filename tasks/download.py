@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from tasks.download_record import (
-    DataRecord,
+    DownloadRecord,
     FileRecord,
     RepositoryRecord,
     check_data,
@@ -23,7 +23,7 @@ from tasks.task import Subset
 from tasks.validation import validated
 from tasks.workload import SafetensorsInput, Workload
 
-__all__ = ["DATA_SET", "RECORDED_INPUTS", "SUBSETS", "DataRecord", "check_data", "download"]
+__all__ = ["DATA_SET", "RECORDED_INPUTS", "SUBSETS", "DownloadRecord", "check_data", "download"]
 
 DATA_SET = "nvidia/SOL-ExecBench"
 RECORDED_INPUTS = "flashinfer-ai/flashinfer-trace"
@@ -45,7 +45,7 @@ def download(
     blob_revision: str | None = None,
     hub: Hub | None = None,
     progress: Progress | None = None,
-) -> DataRecord:
+) -> DownloadRecord:
     """Fetch `subsets`, and with `blobs` the recorded inputs that their workloads name, into `root`.
 
     A revision that is not given is the recorded one, so that running it again changes nothing; giving one moves
@@ -78,7 +78,7 @@ class _Download:
 
     def __init__(self, root: Path, hub: Hub, say: Progress) -> None:
         self.root, self.hub, self.say = root, hub, say
-        self.record = read_record(root) or DataRecord()
+        self.record = read_record(root) or DownloadRecord()
 
     def pin(self, repository: str, asked: str | None) -> Snapshot:
         """The commit asked for, else the recorded one, else the default; recorded before anything is fetched."""

@@ -36,7 +36,7 @@ class FileRecord(Value):
     sha256: str
 
 
-class DataRecord(Value):
+class DownloadRecord(Value):
     repositories: tuple[RepositoryRecord, ...] = ()
     files: tuple[FileRecord, ...] = ()
     missing: tuple[str, ...] = ()
@@ -49,31 +49,31 @@ class DataRecord(Value):
         known = self.repository(repository)
         return known.revision if known else None
 
-    def with_repository(self, record: RepositoryRecord) -> "DataRecord":
+    def with_repository(self, record: RepositoryRecord) -> "DownloadRecord":
         others = [r for r in self.repositories if r.repository != record.repository]
         return self.model_copy(
             update={"repositories": tuple(sorted((*others, record), key=lambda r: r.repository))}
         )
 
-    def with_file(self, record: FileRecord) -> "DataRecord":
+    def with_file(self, record: FileRecord) -> "DownloadRecord":
         others = [f for f in self.files if f.path != record.path]
         return self.model_copy(update={"files": tuple(sorted((*others, record), key=lambda f: f.path))})
 
 
-def read_record(root: Path) -> DataRecord | None:
+def read_record(root: Path) -> DownloadRecord | None:
     """None when nothing was ever downloaded there."""
     path = root / RECORD
     if not path.exists():
         return None
     try:
-        return DataRecord.model_validate_json(read_text(path))
+        return DownloadRecord.model_validate_json(read_text(path))
     except ValidationError as error:
         raise TaskError(
             "is no record of a download", file=path, mend="remove it and run `kernelarc data download` again"
         ) from error
 
 
-def write_record(root: Path, record: DataRecord) -> None:
+def write_record(root: Path, record: DownloadRecord) -> None:
     """Atomic: a reader sees the old record or the new one."""
     temporary = root / f".{RECORD}.{os.getpid()}"
     try:
@@ -100,7 +100,7 @@ def check_data(root: Path) -> tuple[LintFinding, ...]:
     )
 
 
-def _damaged(root: Path, record: DataRecord) -> Iterator[LintFinding]:
+def _damaged(root: Path, record: DownloadRecord) -> Iterator[LintFinding]:
     again = "run `kernelarc data download` again"
     for file in record.files:
         path = root / file.path
@@ -113,7 +113,7 @@ def _damaged(root: Path, record: DataRecord) -> Iterator[LintFinding]:
             yield _finding("error", "wrong-content", path, "differs from what was downloaded", again)
 
 
-def _mixed(root: Path, record: DataRecord) -> Iterator[LintFinding]:
+def _mixed(root: Path, record: DownloadRecord) -> Iterator[LintFinding]:
     for file in record.files:
         pinned = record.revision_of(file.repository)
         if file.revision != pinned:
@@ -123,7 +123,7 @@ def _mixed(root: Path, record: DataRecord) -> Iterator[LintFinding]:
             )
 
 
-def _unrecorded(root: Path, record: DataRecord) -> Iterator[LintFinding]:
+def _unrecorded(root: Path, record: DownloadRecord) -> Iterator[LintFinding]:
     recorded = {file.path for file in record.files}
     for path in sorted(root.glob("**/*.parquet")):
         if path.relative_to(root).as_posix() not in recorded:
@@ -132,7 +132,7 @@ def _unrecorded(root: Path, record: DataRecord) -> Iterator[LintFinding]:
             )
 
 
-def _lacking(root: Path, record: DataRecord) -> Iterator[LintFinding]:
+def _lacking(root: Path, record: DownloadRecord) -> Iterator[LintFinding]:
     if record.missing:
         problem = f"lists {len(record.missing)} recorded inputs that the hub lacks, {record.missing[0]} first"
         mend = "choose another revision, or evaluate with stand-ins"
