@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from agents.reading.canonical import STANDARD_ALIASES, canonical
-from agents.reading.sizes import axis_of
 from agents.reading.reading import Reading
+from agents.reading.sizes import axis_of
 from agents.reading.term import Term
 
 Found = Mapping[str, Term]
