@@ -8,11 +8,11 @@ from tasks.effort import Effort
 from tasks.shrink import CannotShrink, ShrinkBudget, shrink
 from tasks.task import LintFinding, Task
 
-OPERATIONS = 2_000_000
+OPERATIONS = 1_000_000
 """Multiply-adds of one call. Few: Triton's interpreter takes milliseconds a program, a row each perhaps."""
 COST = 12_000_000_000
 """Of one call on every workload, in multiply-adds: half a second of two cores. A candidate makes about ten."""
-MOST_WORKLOADS = 5
+MOST_WORKLOADS = 4
 MEMORY_SHARE = 0.85
 """Of the machine's memory, which has to hold the reference, the inputs twice and the outputs three times."""
 

@@ -10,7 +10,7 @@ ProtocolName = Literal["smoke", "search", "final"]
 CPU_PROCESSES = {"smoke": 1, "search": 1, "final": 2}
 """A CPU's times decide nothing, so processes there only look for what changes from one to the next."""
 CPU_CALLS: dict[str, Any] = {"warmup_calls": 1, "timed_calls": 1, "measured_calls": 2}
-CPU_ROUNDS = {"smoke": 2, "search": 3, "final": 10}
+CPU_ROUNDS = {"smoke": 2, "search": 2, "final": 10}
 """Of the official correctness rounds; ten make the trace."""
 
 

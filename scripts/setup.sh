@@ -17,8 +17,13 @@ else
   constraints=constraints/cpu-py311.txt overrides=(--overrides constraints/cpu-overrides.txt)
 fi
 
-echo "[1/3] creating .venv"
-"$PY" -m venv --clear .venv
+# One that works is kept and brought up to date: another command may be running in it.
+if ! .venv/bin/python -c 'import pip' 2>/dev/null; then
+  echo "[1/3] creating .venv"
+  "$PY" -m venv --clear .venv
+else
+  echo "[1/3] keeping .venv"
+fi
 echo "[2/3] installing the installer"
 if .venv/bin/python -m pip install -q --disable-pip-version-check uv; then
   echo "[3/3] installing kernelarc and what it needs (under a minute)"
