@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tasks import load
-from tasks.download_record import RECORD, read_record
 from tasks.download import DATA_SET, RECORDED_INPUTS, check_data, download
+from tasks.download_record import RECORD, read_record
 from tasks.errors import TaskError
 from tasks.hub import HuggingFaceHub
 from tests.fakes import official_files as files
