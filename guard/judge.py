@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from guard.environment import Watch
 from guard.host_time import hidden_host_time
-from guard.languages import build
+from guard.languages import Entry, build
 from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
 from guard.processes import CandidateFailed, WorkerProcess
@@ -55,9 +55,9 @@ def _try(trial: Trial, stage: Stage, watch: Watch) -> Reason | None:
         entry = build(trial.candidate, stage, trial.protocol.build_limit_s, trial.session.device)
         for number in range(trial.protocol.processes):
             trial.progress(f"process {number + 1} of {trial.protocol.processes}")
-            with _worker(trial, stage) as worker:
+            with start_worker(trial, stage) as worker:
                 try:
-                    _one_process(trial, stage, worker, entry, number)
+                    run_process(trial, stage, worker, entry, number, random.Random(secrets.randbits(64)))
                 finally:
                     trial.log = worker.log_tail()
                     stage.lift()
@@ -70,9 +70,10 @@ def _try(trial: Trial, stage: Stage, watch: Watch) -> Reason | None:
     return trial.wrong
 
 
-def _one_process(
-    trial: Trial, stage: Stage, worker: WorkerProcess, entry: tuple[str, str, str], number: int
+def run_process(
+    trial: Trial, stage: Stage, worker: WorkerProcess, entry: Entry, number: int, dice: random.Random
 ) -> None:
+    """All that one fresh process does; `dice` settle values and order of the measured calls."""
     trial.isolation = worker.isolation
     stage.lay()
     _load(trial, worker, entry)
@@ -80,7 +81,7 @@ def _one_process(
         official_rounds(trial, worker)
         if trial.wrong is not None:
             return
-    measured_pass(trial, worker, number, random.Random(secrets.randbits(64)))
+    measured_pass(trial, worker, number, dice)
     if trial.timer != "wall":
         timed_pass(trial, worker, number)
         _nothing_hidden(trial, number)
@@ -106,13 +107,14 @@ def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
             raise CandidateFailed(ReasonCode.TAMPER, str(said))
 
 
-def _worker(trial: Trial, stage: Stage) -> WorkerProcess:
+def start_worker(trial: Trial, stage: Stage, pad_bytes: int = 0) -> WorkerProcess:
+    """It starts at once; entering it waits until it is READY."""
     interpret = {"TRITON_INTERPRET": "1"} if trial.session.device == "cpu" else {}
     memory = int(trial.protocol.host_memory_gib * _GIB)
-    return trial.session.worker(trial.reference, stage, memory, interpret)
+    return trial.session.worker(trial.reference, stage, memory, interpret, pad_bytes)
 
 
-def _load(trial: Trial, worker: WorkerProcess, entry: tuple[str, str, str]) -> None:
+def _load(trial: Trial, worker: WorkerProcess, entry: Entry) -> None:
     file, module, function = entry
     began = time.monotonic()
     try:

@@ -82,9 +82,17 @@ class Session:
         return self._reference[1]
 
     def worker(
-        self, reference: ReferenceProcess, stage: Stage, memory_bytes: int, env: dict[str, str]
+        self,
+        reference: ReferenceProcess,
+        stage: Stage,
+        memory_bytes: int,
+        env: dict[str, str],
+        pad_bytes: int = 0,
     ) -> WorkerProcess:
-        """A fresh W over the reference's buffers; enter it to wait for READY."""
+        """A fresh W over the reference's buffers; enter it to wait for READY.
+
+        `pad_bytes` are set aside before anything else, so that placement is drawn anew and not frozen.
+        """
         self._workers += 1
         caches = {
             "TRITON_CACHE_DIR": str(stage.scratch / "triton"), "TORCHINDUCTOR_CACHE_DIR": str(stage.scratch / "inductor"),
@@ -94,7 +102,7 @@ class Session:
             "device": self.device, "threads": self.threads, "memory_bytes": memory_bytes, "env": {**caches, **env},
             "source": str(stage.source), "scratch": str(stage.scratch),
             "input_size": reference.facts["input_size"], "output_size": reference.facts["output_size"],
-            "log": str(stage.root / f"worker-{self._workers}.log"),
+            "log": str(stage.root / f"worker-{self._workers}.log"), "pad_bytes": pad_bytes,
         }  # fmt: skip
         return WorkerProcess(self.zygote, config, reference)
 

@@ -57,6 +57,8 @@ class Worker:
             torch.empty(1, device=self.device)
         else:
             torch.set_num_threads(config["threads"])
+        # kept, so that what comes after lies elsewhere in every process
+        self._pad = torch.empty(config.get("pad_bytes", 0), dtype=torch.uint8, device=self.device)
         kind = BUFFERS[self.device.type]
         self.inputs = kind.attach(config["fds"]["inputs"], config["input_size"])
         self.outputs = kind.attach(config["fds"]["outputs"], config["output_size"])

@@ -21,4 +21,4 @@ def build(candidate: Candidate, stage: Stage, limit_s: float, device: str) -> En
     return BUILDERS["cpp" if candidate.solution.spec.is_cpp else "python"](candidate, stage, limit_s, device)
 
 
-__all__ = ["BUILDERS", "build"]
+__all__ = ["BUILDERS", "Entry", "build"]
