@@ -5,9 +5,7 @@ T_b stayed.
 """
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from leaderboard.whole_file import write_whole
 from tasks.errors import TaskError
 from tasks.task import Task
 from tasks.value import Value, digest_of
@@ -72,16 +71,7 @@ def read_table(path: Path) -> TimeTable:
 
 def write_table(table: TimeTable, path: Path) -> None:
     """Write `table` as sorted JSON, all of it or nothing."""
-    text = json.dumps(table.model_dump(mode="json"), indent=1, sort_keys=True) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(table.model_dump(mode="json"), indent=1, sort_keys=True) + "\n")
 
 
 def bounds_for(task: str, t_sol: TimeTable, t_b: TimeTable) -> dict[str, Bounds]:
