@@ -11,8 +11,8 @@ import torch
 from guard.bank import Drawn
 from guard.buffers import Buffer
 from guard.channel import Message
-from guard.checks import CallRecord, first_finding
-from guard.compare import NOTHING_YET, compare, compare_round
+from guard.checks import CallRecord, first_finding, same_bits
+from guard.compare import NOTHING_YET, compare_round
 from guard.layout import Call, Scalar, Slot, contiguous, offsets, room, scalar
 from guard.reference_values import Values
 from guard.verdict import PrecisionPolicy
@@ -87,14 +87,20 @@ class Calls:
         return self._check(self._close(), 0)
 
     def check_timed(self, calls: int) -> Message:
-        """The same for the last calls of an uninterrupted run, as many as there were slots for."""
-        call = self._close()
-        answer: Message = {"finding": None, "matched_ratio": 1.0}
-        for slot in range(min(len(call.outputs), calls)):
-            answer = self._check(call, slot)
+        """The same for the last calls of an uninterrupted run, as many as there were slots for.
+
+        All had the same inputs: what equals a call that was found right, bit for bit, is right as well.
+        """
+        call, checked = self._close(), 0
+        answer = self._check(call, 0)
+        first = [self.outputs.tensor(slot) for slot in call.outputs[0]]
+        for checked in range(1, min(len(call.outputs), calls)):
             if answer["finding"]:
                 break
-        return {**answer, "checked": min(len(call.outputs), calls)}
+            others = [self.outputs.tensor(slot) for slot in call.outputs[checked]]
+            if not all(same_bits(a, b) for a, b in zip(first, others, strict=True)):
+                answer = self._check(call, checked)
+        return {**answer, "checked": checked + 1}
 
     ANSWERS: ClassVar[dict[str, Callable[..., Message]]] = {
         "official": official, "official-check": check_official, "fresh": fresh, "fresh-check": check_fresh,
@@ -116,11 +122,7 @@ class Calls:
         finding = first_finding(record)
         if finding:
             return {"finding": finding.model_dump(mode="json"), "matched_ratio": 0.0}
-        ratios = [
-            compare(o, e, record.tolerance).matched_ratio
-            for o, e in zip(record.outputs, record.expected, strict=True)
-        ]
-        return {"finding": None, "matched_ratio": min(ratios, default=1.0)}
+        return {"finding": None, "matched_ratio": min((f.matched_ratio for f in record.figures), default=1.0)}
 
     def _prepare(
         self, workload: int, drawn: Drawn, dps: bool, copies: int, poisoned: bool, again: bool = False

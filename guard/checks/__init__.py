@@ -1,6 +1,6 @@
 """What a call is checked for, in the order of blame: the most telling reason first."""
 
-from guard.checks.base import CallRecord, Check, Finding
+from guard.checks.base import CallRecord, Check, Finding, same_bits
 from guard.checks.mutation import mutation
 from guard.checks.numerical import numerical
 from guard.checks.precision import precision
@@ -23,4 +23,4 @@ def first_finding(record: CallRecord) -> Finding | None:
     return None
 
 
-__all__ = ["CHECKS", "CallRecord", "Check", "Finding", "first_finding"]
+__all__ = ["CHECKS", "CallRecord", "Check", "Finding", "first_finding", "same_bits"]

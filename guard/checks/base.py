@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
 
+from guard.compare import Figures, compare
 from guard.verdict import PrecisionPolicy, ReasonCode
 from tasks.value import Value
 from tasks.workload import Tolerance
@@ -33,6 +35,11 @@ class CallRecord:
     policy: PrecisionPolicy = "tolerance"
     honest: Sequence[float] | None = None
     """Of each output, the root mean square by which the reference moves when its inputs move by one rounding step."""
+
+    @cached_property
+    def figures(self) -> tuple[Figures, ...]:
+        """The official figures of each output, computed once for all who ask."""
+        return tuple(compare(o, e, self.tolerance) for o, e in zip(self.outputs, self.expected, strict=True))
 
 
 Check = Callable[[CallRecord], Finding | None]
