@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from guard.verdict import Environment
 
 _LIBRARIES = ("torch", "triton", "numpy", "cupti-python", "flashinfer-python")
-_THROTTLE = {
+THROTTLE = {
     0x4: "sw-power-cap", 0x8: "hw-slowdown", 0x10: "sync-boost", 0x20: "sw-thermal", 0x40: "hw-thermal",
     0x80: "hw-power-brake",
 }  # fmt: skip
@@ -55,7 +55,7 @@ class Watch:
         memory = nvml.nvmlDeviceGetClockInfo(self._handle, nvml.NVML_CLOCK_MEM)
         self._clocks.append((float(sm), float(memory)))
         bits = nvml.nvmlDeviceGetCurrentClocksEventReasons(self._handle)
-        self._reasons |= {name for bit, name in _THROTTLE.items() if bits & bit}
+        self._reasons |= {name for bit, name in THROTTLE.items() if bits & bit}
         self._temperature = float(nvml.nvmlDeviceGetTemperature(self._handle, nvml.NVML_TEMPERATURE_GPU))
         mine = _family(os.getpid())
         running = {p.pid for p in nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)}

@@ -74,9 +74,12 @@ def run_process(
     trial: Trial, stage: Stage, worker: WorkerProcess, entry: Entry, number: int, dice: random.Random
 ) -> None:
     """All that one fresh process does; `dice` settle values and order of the measured calls."""
-    trial.isolation = worker.isolation
-    stage.lay()
-    _load(trial, worker, entry)
+    load(trial, stage, worker, entry)
+    run_passes(trial, worker, number, dice)
+
+
+def run_passes(trial: Trial, worker: WorkerProcess, number: int, dice: random.Random) -> None:
+    """What follows the import: checked calls, timed calls, and a look at what was changed."""
     if number == 0:
         official_rounds(trial, worker)
         if trial.wrong is not None:
@@ -114,7 +117,10 @@ def start_worker(trial: Trial, stage: Stage, pad_bytes: int = 0) -> WorkerProces
     return trial.session.worker(trial.reference, stage, memory, interpret, pad_bytes)
 
 
-def _load(trial: Trial, worker: WorkerProcess, entry: Entry) -> None:
+def load(trial: Trial, stage: Stage, worker: WorkerProcess, entry: Entry) -> None:
+    """Lay the candidate's files before a worker that is READY, and have them imported."""
+    trial.isolation = worker.isolation
+    stage.lay()
     file, module, function = entry
     began = time.monotonic()
     try:

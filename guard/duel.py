@@ -1,0 +1,285 @@
+"""Two candidates measured against each other: fresh processes of both in turn, every call checked, looks fixed before.
+
+`duel` says what was found; what it was found from leaves line by line through `keep`, as it is measured.
+"""
+
+import contextlib
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from guard.comparison import CannotReject
+from guard.conditions import ConditionsWatch, company, open_nvml, spoilt_by
+from guard.duel_record import Header, ProcessRecord, Published, Shard, Side
+from guard.environment import Watch
+from guard.errors import GuardBroken
+from guard.figures import publish
+from guard.judge import load, run_passes, start_worker
+from guard.languages import Entry, build
+from guard.processes import CandidateFailed, WorkerProcess
+from guard.session import Session
+from guard.staging import Stage, path_fault
+from guard.statistics.looks import looks_for
+from guard.statistics.order import Arm, interleaved_order
+from guard.terms import Terms
+from guard.trial import Trial
+from guard.verdict import Reason
+from tasks.candidate import Candidate
+from tasks.task import Task
+
+Keep = Callable[[ProcessRecord], None]
+_PAGE = 4096
+_MOST_PAGES = 1 << 16
+_MOST_DISCARDED = 0.1
+
+
+class Contender:
+    """One arm: its trial, the folder of its files, and how it is entered once it is built."""
+
+    def __init__(self, arm: Arm, task: Task, candidate: Candidate, terms: Terms, session: Session) -> None:
+        self.arm, self.candidate = arm, candidate
+        self.trial = Trial(task, candidate, terms.process, session, lambda _: None)
+        # of two that are the same, each has a folder of its own
+        self.stage = Stage(candidate, session.scratch / f"arm-{arm}")
+        self._entry: Entry | None = None
+
+    @property
+    def entry(self) -> Entry:
+        """Built at the first asking; raises `CandidateFailed`."""
+        if self._entry is None:
+            trial = self.trial
+            self._entry = build(
+                trial.candidate, self.stage, trial.protocol.build_limit_s, trial.session.device
+            )
+        return self._entry
+
+
+def header_of(
+    task: Task,
+    baseline: Candidate,
+    candidate: Candidate,
+    terms: Terms,
+    session: Session,
+    clock_policy: str = "unlocked",
+    order_seed: int | None = None,
+) -> Header:
+    """What a new shard begins with. Raises `CannotReject` when these terms could show nothing on this task."""
+    if terms.rule is not None:
+        looks_for(terms.rule, len(task.workloads))
+    seed = secrets.randbits(32) if order_seed is None else order_seed
+    trial = Trial(task, baseline, terms.process, session, lambda _: None)
+    trial.open()
+    with Watch(session.device) as watch:
+        pass
+    return Header(
+        shard=secrets.token_hex(8),
+        task=task.name,
+        task_digest=task.digest,
+        marks=tuple(sorted({*task.marks, *trial.reference.facts["marks"]})),
+        baseline=Side(name=baseline.solution.name, digest=baseline.digest),
+        candidate=Side(name=candidate.solution.name, digest=candidate.digest),
+        terms=terms,
+        timer=trial.timer,
+        clock_policy=clock_policy,
+        environment=_standing(watch.environment("", trial.libraries)),
+        order_seed=seed,
+        order=interleaved_order(terms.processes, seed),
+    )
+
+
+def _standing(environment: Any) -> Any:
+    """What does not change while it runs; clocks and company are kept with each process."""
+    return environment.model_copy(
+        update={"clocks": {}, "throttle_reasons": (), "temperature_c": None, "other_processes": 0}
+    )
+
+
+def duel(
+    task: Task,
+    baseline: Candidate,
+    candidate: Candidate,
+    header: Header,
+    session: Session,
+    *,
+    keep: Keep = lambda _: None,
+    done: Sequence[ProcessRecord] = (),
+    max_seconds: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Published:
+    """Run the processes that `header.order` still lacks, until a look decides, one is rejected, or time is up.
+
+    `done` holds the lines of an interrupted run under the same header. A process spoilt from outside is run
+    again; above a tenth of them `GuardBroken` is raised, as picking the good ones would be selection.
+    """
+    return _Duel(task, (baseline, candidate), header, session, keep, done, progress).run(max_seconds)
+
+
+class _Duel:
+    def __init__(
+        self, task: Task, two: tuple[Candidate, Candidate], header: Header, session: Session, keep: Keep,
+        done: Sequence[ProcessRecord], progress: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.header, self.session, self.keep, self.progress = header, session, keep, progress
+        self.records = list(done)
+        self.contenders: dict[Arm, Contender] = {
+            "A": Contender("A", task, two[0], header.terms, session),
+            "B": Contender("B", task, two[1], header.terms, session),
+        }
+        self.looks = _looks(header, len(task.workloads))
+        self.locked_mhz = _locked_mhz(header.clock_policy)
+        self.longest_s = max((p.seconds for p in done), default=0.0)
+        self.waiting: dict[int, tuple[WorkerProcess, int]] = {}
+
+    def run(self, max_seconds: float | None) -> Published:
+        until = time.monotonic() + max_seconds if max_seconds is not None else None
+        self.nvml, self.handle = open_nvml(self.session.device)
+        try:
+            self._prepare()
+            return self._run(until)
+        finally:
+            for worker, _ in self.waiting.values():
+                worker.close()
+            for contender in self.contenders.values():
+                contender.stage.remove()
+
+    def _prepare(self) -> None:
+        for contender in self.contenders.values():
+            contender.trial.open()
+        if self.nvml is not None and (others := company(self.nvml, self.handle, own=1)):
+            raise GuardBroken(f"{others} other processes compute on the GPU; wait for them or end them")
+
+    def _run(self, until: float | None) -> Published:
+        while (place := self._next_place()) is not None:
+            if until is not None and time.monotonic() + self.longest_s > until:
+                return self._published("stopped at the limit of seconds; go on with the same file")
+            self._keep(self._process(place))
+            self._refuse_selection()
+        return self._published()
+
+    def _next_place(self) -> int | None:
+        """The first place that no process filled; None when all is decided, or somebody was rejected."""
+        if any(p.reason is not None for p in self.records):
+            return None
+        filled = {p.place for p in self.records if p.counts}
+        place = next((n for n in range(len(self.header.order)) if n not in filled), None)
+        if place is None or (place == len(filled) and self._is_decided(place)):
+            return None
+        return place
+
+    def _is_decided(self, place: int) -> bool:
+        """At a look that was fixed before the first process, and nowhere else."""
+        if place % 2 or place // 2 not in self.looks:
+            return False
+        comparison = self._published().comparison
+        if comparison is None:
+            return False
+        self.progress(comparison.overall.line(comparison.rule.delta))
+        return not any(w.outcome in ("UNSTABLE", "INCONCLUSIVE") for w in comparison.workloads)
+
+    def _published(self, remark: str = "") -> Published:
+        shard = Shard(header=self.header, processes=tuple(self.records))
+        published = publish([shard])
+        undecided = published.comparison is None and published.screen is None
+        return publish([shard], f"{remark}; {published.remark}") if remark and undecided else published
+
+    def _keep(self, record: ProcessRecord) -> None:
+        self.records.append(record)
+        self.longest_s = max(self.longest_s, record.seconds)
+        self.keep(record)
+
+    def _refuse_selection(self) -> None:
+        spoilt = [p.spoilt for p in self.records if p.spoilt]
+        if len(spoilt) > max(1, _MOST_DISCARDED * len(self.header.order)):
+            raise GuardBroken(f"{len(spoilt)} processes were spoilt, above a tenth; the last: {spoilt[-1]}")
+
+    def _process(self, place: int) -> ProcessRecord:
+        arm = self.header.order[place]
+        contender = self.contenders[arm]
+        number = self.header.order[:place].count(arm)
+        seed = self._values_seed(arm, number)
+        self.progress(f"process {place + 1} of {len(self.header.order)}: {arm}")
+        began, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
+        trial = contender.trial
+        trial.measurements, trial.deadline = [], time.monotonic() + trial.protocol.evaluation_limit_s
+        watch = ConditionsWatch(self.nvml, self.handle)
+        reason, pad = self._held_against(contender, place, number, seed, watch)
+        return ProcessRecord(
+            arm=arm, process=number, place=place, pad_bytes=pad, values_seed=seed, began=at,
+            seconds=round(time.monotonic() - began, 3), isolation=trial.isolation, conditions=watch.conditions,
+            spoilt="" if reason else spoilt_by(watch.conditions, self.locked_mhz), reason=reason,
+            measurements=tuple(trial.measurements),
+        )  # fmt: skip
+
+    def _values_seed(self, arm: Arm, number: int) -> int:
+        """That of the other arm's process of this number, where it ran: both draw the same values in one order."""
+        other = (p.values_seed for p in self.records if p.process == number and p.counts and p.arm != arm)
+        return next(other, None) or secrets.randbits(48)
+
+    def _held_against(
+        self, contender: Contender, place: int, number: int, seed: int, watch: ConditionsWatch
+    ) -> tuple[Reason | None, int]:
+        reason = path_fault(contender.candidate)
+        pad = 0
+        if reason is not None:
+            return reason, pad
+        trial = contender.trial
+        try:
+            entry = contender.entry
+            with self._worker(contender, place) as (worker, pad):
+                load(trial, contender.stage, worker, entry)
+                self._start_next(place)
+                watch.own = 2 + len(self.waiting)
+                with watch:
+                    run_passes(trial, worker, number, random.Random(seed))
+        except CandidateFailed as failure:
+            return failure.reason, pad
+        return trial.wrong, pad
+
+    @contextmanager
+    def _worker(self, contender: Contender, place: int) -> Iterator[tuple[WorkerProcess, int]]:
+        """The one that already waits, else a new one; READY either way, and ended with all it started."""
+        if place in self.waiting:
+            worker, pad = self.waiting.pop(place)
+        else:
+            worker, pad = self._start(contender)
+            worker.__enter__()
+        try:
+            yield worker, pad
+        finally:
+            worker.close()
+            contender.stage.lift()
+
+    def _start(self, contender: Contender) -> tuple[WorkerProcess, int]:
+        pad = _PAGE * (1 + secrets.randbelow(_MOST_PAGES))
+        return start_worker(contender.trial, contender.stage, pad), pad
+
+    def _start_next(self, place: int) -> None:
+        """Have the next process READY before this one is timed, where it is the candidate that would wait.
+
+        The baseline never waits beside a running candidate, which could slow it: see decision 0095.
+        """
+        following = self.header.order[place : place + 2]
+        if following != ("A", "B") or place + 1 in self.waiting:
+            return
+        if any(p.place == place + 1 and p.counts for p in self.records):
+            return
+        worker, pad = self._start(self.contenders["B"])
+        worker.__enter__()
+        self.waiting[place + 1] = worker, pad
+
+
+def _looks(header: Header, workloads: int) -> tuple[int, ...]:
+    if header.terms.rule is None:
+        return ()
+    with contextlib.suppress(CannotReject):
+        return tuple(look.processes for look in looks_for(header.terms.rule, workloads))
+    return ()
+
+
+def _locked_mhz(policy: str) -> float | None:
+    """Of `locked 1500/3996` the first figure."""
+    return float(policy.split()[1].split("/")[0]) if policy.startswith("locked ") else None
