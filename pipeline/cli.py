@@ -2,7 +2,15 @@
 
 import click
 
-from pipeline.commands import compare, doctor, download, evaluate, search, submit, tasks
+from pipeline.commands import (
+    compare,
+    doctor,
+    download,
+    evaluate,
+    search,
+    submit,
+    tasks,
+)
 from pipeline.failure import Program
 
 
@@ -26,8 +34,5 @@ main.add_command(search.search)
 main.add_command(search.resume)
 main.add_command(submit.submit)
 main.add_command(submit.verify)
-main.add_command(score.score)
-main.add_command(snapshot.snapshot)
-main.add_command(reproduce.reproduce)
 main.add_command(doctor.doctor)
 main.add_command(download.data)
