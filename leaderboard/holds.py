@@ -135,10 +135,14 @@ def _differences(
     task = part_of or verdict.task_digest
     if task != snapshot.task.digest:
         yield Difference(what="task", then=snapshot.task.digest[:12], now=task[:12], bars=True)
-    marks = {f"{t.timer} ({t.kind})" for t in snapshot.times}
-    marks_now = {f"{t.timer} ({t.kind})" for t in now.values()}
-    if now and marks != marks_now:
-        then_said, now_said = (", ".join(sorted(m)) for m in (marks, marks_now))
+    if set(snapshot.task.marks) != set(verdict.marks):
+        marks, marks_now = (", ".join(sorted(m)) or "none" for m in (snapshot.task.marks, verdict.marks))
+        yield Difference(what="marks on the task", then=marks, now=marks_now, bars=True)
+    timers, timers_now = (
+        {f"{t.timer} ({t.kind})" for t in times} for times in (snapshot.times, now.values())
+    )
+    if now and timers != timers_now:
+        then_said, now_said = (", ".join(sorted(t)) for t in (timers, timers_now))
         yield Difference(what="timer", then=then_said, now=now_said, bars=True)
 
 

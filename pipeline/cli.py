@@ -7,7 +7,10 @@ from pipeline.commands import (
     doctor,
     download,
     evaluate,
+    reproduce,
+    score,
     search,
+    snapshot,
     submit,
     tasks,
 )
@@ -34,5 +37,8 @@ main.add_command(search.search)
 main.add_command(search.resume)
 main.add_command(submit.submit)
 main.add_command(submit.verify)
+main.add_command(score.score)
+main.add_command(snapshot.snapshot)
+main.add_command(reproduce.reproduce)
 main.add_command(doctor.doctor)
 main.add_command(download.data)

@@ -121,6 +121,14 @@ def test_another_protocol_bars_where_it_changes_what_is_timed(problem) -> None:
     assert holds(snapshot, verdict, slow).answer is Answer.REPRODUCED
 
 
+def test_made_up_inputs_are_not_the_recorded_ones(problem) -> None:
+    task, judged, snapshot = problem
+    verdict = verdict_on(task, judged, seed=2).model_copy(update={"marks": ("synthetic-inputs",)})
+    holding = holds(snapshot, verdict, FINAL)
+    assert holding.answer is Answer.NOT_COMPARABLE
+    assert "marks on the task: none then, synthetic-inputs now" in map(str, holding.differences)
+
+
 def test_a_driver_that_is_asked_about_may_differ(problem) -> None:
     task, judged, snapshot = problem
     verdict = verdict_on(task, judged, seed=2, environment=on(driver="590.1"), slower={"workload-3": 1.05})

@@ -1,0 +1,84 @@
+"""The score of a submission, and in words why it may not be what the board would say."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from guard.statistics.hodges_lehmann import shifts_of_pairs
+from leaderboard.score import ProblemScore, score_problem
+from leaderboard.snapshot import Medians, process_medians
+from leaderboard.tables import TimeTable, bounds_for
+from submissions.submission import Submission
+from tasks.trace import Status
+from tasks.value import Value
+
+_INTERVAL_ALPHA = 0.025
+
+
+class SubmissionScore(Value):
+    submission: str
+    """Digest; empty for a problem without a submission."""
+    problem: ProblemScore
+    remarks: tuple[str, ...]
+    """Why the figure is not one of the board's, and what counted 0 for which cause."""
+
+    def lines(self) -> tuple[str, ...]:
+        interval = self.problem.interval
+        ends = f"  95 % interval {interval[0]:.6f} to {interval[1]:.6f}" if interval else None
+        audits = (f"  audit: {audit}" for audit in self.problem.audits)
+        return (str(self.problem), *([ends] if ends else []), *audits, *(f"  {r}" for r in self.remarks))
+
+
+def score_submission(submission: Submission, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
+    """By the official formula over every workload that the tables hold, with intervals where there are any.
+
+    What was not accepted, was shrunk, or was timed on a CPU counts 0. `TaskError` when the tables lack the task.
+    """
+    bounds = bounds_for(submission.evidence.task.name, t_sol, t_b)
+    latencies: dict[str, float | None] = {}
+    intervals = {}
+    if submission.verdict.status == "accepted" and submission.verdict.environment.kind == "cuda":
+        for judged in submission.verdict.workloads:
+            times = process_medians(submission.measurements, judged.uuid)
+            if judged.uuid not in bounds or times is None:
+                continue
+            if judged.accepted and judged.status is Status.PASSED:
+                latencies[judged.uuid] = judged.latency_ms
+                interval = median_interval_ms(times.medians_ms)
+                if interval is not None:
+                    intervals[judged.uuid] = interval
+    problem = score_problem(submission.evidence.task.name, bounds, latencies, intervals)
+    remarks = _remarks(submission, bounds, t_sol.provenance.hardware)
+    return SubmissionScore(submission=submission.digest, problem=problem, remarks=tuple(remarks))
+
+
+def no_submission(task: str, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
+    """A problem that nothing was submitted for: 0 over all its workloads."""
+    problem = score_problem(task, bounds_for(task, t_sol, t_b), {})
+    return SubmissionScore(submission="", problem=problem, remarks=("nothing was submitted for it",))
+
+
+def median_interval_ms(medians: Medians) -> tuple[float, float] | None:
+    """Exact 95 % interval of a workload's latency, from the medians of its processes; None for too few.
+
+    By signed ranks of their logarithms (Walsh averages), which supposes processes to be symmetric about it.
+    """
+    low, high, _ = shifts_of_pairs(np.log(np.asarray(medians))).interval(_INTERVAL_ALPHA)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return math.exp(low), math.exp(high)
+
+
+def _remarks(submission: Submission, bounds: Mapping[str, object], hardware: str) -> Iterator[str]:
+    evidence = submission.evidence
+    device = evidence.verdict.environment
+    if device.kind == "cpu":
+        yield f"timed on a CPU ({device.device}): such times score nothing"
+    elif hardware not in device.device.split():
+        yield f"not a board score: measured on {device.device}, the tables are for {hardware}"
+    elsewhere = [w.uuid for w in evidence.verdict.workloads if w.uuid not in bounds]
+    if elsewhere:
+        yield f"{len(elsewhere)} judged workloads are none of the problem's (scaled down): they score nothing"
+    for reason in evidence.reasons:
+        yield f"draft: {reason}"

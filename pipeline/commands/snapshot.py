@@ -1,0 +1,50 @@
+"""`kernelarc snapshot`."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.commands.options import data_option, emit, options, settings_from
+
+_SNAPSHOTS = Path("leaderboard/snapshots")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@options(
+    click.option(
+        "--out", "place", type=click.Path(path_type=Path), default=_SNAPSHOTS, show_default=True,
+        help="The folder it is written into.",
+    ),
+    click.option(
+        "--date", "taken_on", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD",
+        help="The date it bears. [default: when it was judged]",
+    ),
+    click.option("--inline/--by-digest", default=True, help="Whether it holds the solution. [default: yes]"),
+    data_option,
+)  # fmt: skip
+def snapshot(
+    folder: Path, place: Path, taken_on: datetime | None, inline: bool, as_json: bool, **given: Any
+) -> None:
+    """Freeze the submission in FOLDER as a snapshot that anyone can reproduce.
+
+    It is named by its digest: the same submission gives the same file, a changed one is refused.
+
+    \b
+    Examples:
+      kernelarc snapshot submissions/ready/L1/l1_rmsnorm/0123456789ab
+      kernelarc snapshot submissions/draft/L2/l2_decoder/0123456789ab --out mine --by-digest --json
+    """
+    from leaderboard.snapshot_file import write_snapshot
+    from pipeline.freeze import freeze
+
+    found = freeze(
+        settings_from(given), folder, taken_on=taken_on.date() if taken_on else None, inline=inline
+    )
+    path = write_snapshot(found, place)
+    score = None if found.score is None else found.score.score
+    content = {"file": str(path), "digest": found.digest, "readiness": found.readiness, "score": score}
+    scored = "no score: no tables for it" if found.score is None else str(found.score)
+    emit(as_json, content, f"{path}\n{found.readiness}, {len(found.times)} workloads timed\n{scored}")

@@ -1,0 +1,147 @@
+"""Judging a snapshot's candidate once more, in fresh processes, and asking whether the snapshot holds."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from guard.errors import GuardBroken
+from guard.protocol import Protocol
+from guard.verdict import Environment, Verdict
+from leaderboard.differences import Excusable
+from leaderboard.holds import Holding, holds
+from leaderboard.snapshot import Snapshot
+from leaderboard.snapshot_file import rebuild
+from pipeline.device import Chosen, choose_device
+from pipeline.prepare import prepare
+from pipeline.progress import Progress
+from pipeline.protocols import protocol_for
+from pipeline.settings import Settings
+from tasks.candidate import Candidate
+from tasks.errors import TaskError
+from tasks.task import Task
+from tasks.value import Value
+
+JudgePart = Callable[[Task, Candidate, Protocol], Verdict]
+Clock = Callable[[], float]
+_PARTS = 8
+"""Into how many a run with a time limit is cut: a part is what may be given up."""
+
+
+class Recheck(Value):
+    snapshot: Snapshot
+    verdict: Verdict
+    holding: Holding
+
+
+def recheck(
+    snapshot: Snapshot,
+    settings: Settings,
+    progress: Progress,
+    *,
+    submission: Path | None = None,
+    excused: frozenset[Excusable] = frozenset(),
+    max_seconds: float | None = None,
+) -> Recheck:
+    """Judge it with the guard on this machine, under the snapshot's own protocol where the device allows.
+
+    With `max_seconds` workloads are judged in parts, and those that no longer fit are left out by name; the
+    first part is always judged. `TaskError` when the task is not the snapshot's any more.
+    """
+    from guard.judge import judge
+    from guard.session import Session
+
+    device = choose_device(settings.device)
+    candidate = rebuild(snapshot, submission)
+    task = the_task(snapshot, settings, device, progress)
+    protocol = _protocol(snapshot, device, settings, task)
+    with Session(device, inputs=settings.inputs) as session:
+
+        def judge_part(part: Task, candidate: Candidate, protocol: Protocol) -> Verdict:
+            return judge(part, candidate, protocol, session, progress.note)
+
+        parts = judged_parts(task, candidate, protocol, judge_part, max_seconds)
+        verdict = joined(task, list(parts))
+    holding = holds(snapshot, verdict, protocol, excused=excused, part_of=task.digest)
+    return Recheck(snapshot=snapshot, verdict=verdict, holding=holding)
+
+
+def the_task(snapshot: Snapshot, settings: Settings, device: Chosen, progress: Progress) -> Task:
+    """What is judged here of the snapshot's task: on the device of the snapshot, exactly what it was."""
+    prepared = prepare(settings, snapshot.task.name, device, progress)
+    if prepared.asked.definition.digest != snapshot.task.definition_digest:
+        raise TaskError(
+            "is not the definition that the snapshot was taken on",
+            file=snapshot.task.name,
+            field="definition",
+            mend="use the data set's revision, or the version of kernelarc, that the snapshot names",
+        )
+    return prepared.judged
+
+
+def judged_parts(
+    task: Task,
+    candidate: Candidate,
+    protocol: Protocol,
+    judge: JudgePart,
+    max_seconds: float | None = None,
+    clock: Clock = time.monotonic,
+) -> Iterator[Verdict]:
+    """The verdicts on one part of the workloads after another; it ends with a rejection, or with the time.
+
+    A part is begun only when the dearest one so far would still fit.
+    """
+    began = clock()
+    dearest = 0.0
+    for part in _parts(task, 1 if max_seconds is None else _PARTS):
+        started = clock()
+        if max_seconds is not None and dearest and started - began + dearest > max_seconds:
+            return
+        verdict = judge(part, candidate, protocol)
+        yield verdict
+        if verdict.status == "rejected":
+            return
+        dearest = max(dearest, clock() - started)
+
+
+def joined(task: Task, parts: Sequence[Verdict]) -> Verdict:
+    """One verdict of several on parts of `task`; a rejection of one rejects the whole."""
+    if not parts:
+        raise GuardBroken("no part of the task could be judged")
+    last = parts[-1]
+    return last.model_copy(
+        update={
+            "task_digest": task.digest,
+            "workloads": tuple(w for part in parts for w in part.workloads),
+            "measurements": tuple(m for part in parts for m in part.measurements),
+            "environment": _environment([part.environment for part in parts]),
+            "flags": tuple(sorted({flag for part in parts for flag in part.flags})),
+        }
+    )
+
+
+def _parts(task: Task, count: int) -> Iterator[Task]:
+    size = math.ceil(len(task.workloads) / count)
+    for first in range(0, len(task.workloads), size):
+        chosen = task.workloads[first : first + size]
+        kept = {w.uuid for w in chosen}
+        originals = {new: old for new, old in task.originals.items() if new in kept}
+        yield task.model_copy(update={"workloads": chosen, "originals": originals})
+
+
+def _environment(parts: Sequence[Environment]) -> Environment:
+    """The last one's, with everything that disturbed any of them."""
+    return parts[-1].model_copy(
+        update={
+            "throttle_reasons": tuple(sorted({r for part in parts for r in part.throttle_reasons})),
+            "other_processes": max(part.other_processes for part in parts),
+        }
+    )
+
+
+def _protocol(snapshot: Snapshot, device: Chosen, settings: Settings, task: Task) -> Protocol:
+    """The snapshot's own; on another kind of device that one's final, under which times are not compared."""
+    if device == snapshot.environment.kind:
+        return snapshot.protocol
+    chosen = protocol_for("final", device, settings, task)
+    return chosen.model_copy(update={"precision": snapshot.protocol.precision})
