@@ -78,7 +78,7 @@ class Campaign:
 
     def keep(self, record: ProcessRecord | Published) -> None:
         """One write and one sync: after a crash the line is there, or torn and cut away."""
-        _append(self._stream, Line.of(record).model_dump(mode="json", exclude_none=True))
+        _append(self._stream, Line.of(record).content)
 
     def __enter__(self) -> Self:
         return self
@@ -143,8 +143,8 @@ def write_pooled(path: Path, shards: Sequence[Shard], published: Published) -> N
     lines: list[dict[str, Any]] = []
     for shard in shards:
         lines.append(shard.header.model_dump(mode="json"))
-        lines += [Line.of(p).model_dump(mode="json", exclude_none=True) for p in shard.processes]
-    lines.append(Line.of(published).model_dump(mode="json", exclude_none=True))
+        lines += [Line.of(p).content for p in shard.processes]
+    lines.append(Line.of(published).content)
     with path.open("xb") as stream:
         stream.writelines(canonical_json(line).encode() + _ENDS for line in lines)
 

@@ -1,6 +1,6 @@
 """What is kept of two candidates measured against each other: one line a process, and what was said of them."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from guard.comparison import Comparison
 from guard.statistics.order import Arm
@@ -160,6 +160,13 @@ class Line(Value):
         if isinstance(content, ProcessRecord):
             return cls(process=content)
         return cls(published=content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As it is written: the one that is there, under its name."""
+        if self.process is not None:
+            return {"process": self.process.model_dump(mode="json")}
+        return {"published": self.published and self.published.model_dump(mode="json")}
 
 
 class Shard(Value):
