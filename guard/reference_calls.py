@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from guard.audit.answers import audit_answers
 from guard.bank import Drawn
 from guard.buffers import Buffer
 from guard.channel import Message
@@ -102,9 +103,13 @@ class Calls:
                 answer = self._check(call, checked)
         return {**answer, "checked": checked + 1}
 
+    def audit(self, workload: int, index: int) -> Message:
+        """What the workload's tolerance says of answers that are wrong or coarse."""
+        return audit_answers(self.values, workload, index)
+
     ANSWERS: ClassVar[dict[str, Callable[..., Message]]] = {
         "official": official, "official-check": check_official, "fresh": fresh, "fresh-check": check_fresh,
-        "timed": timed, "timed-check": check_timed,
+        "timed": timed, "timed-check": check_timed, "audit": audit,
     }  # fmt: skip
 
     def _check(self, call: _Open, slot: int) -> Message:

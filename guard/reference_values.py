@@ -4,6 +4,7 @@ import hashlib
 import math
 import random
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -118,6 +119,10 @@ class Values:
         except ReferenceFailed:
             return drawn
         return near if all(bool(torch.isfinite(e).all()) for e in near.expected) else drawn
+
+    def answer(self, inputs: Sequence[Any]) -> Drawn:
+        """What the reference makes of these inputs."""
+        return self._draw(lambda: inputs)
 
     def honest_error(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
         """Of each output, the root mean square of its move when the inputs move by one rounding step.
