@@ -3,6 +3,7 @@
 import click
 
 from pipeline.commands import (
+    audit,
     compare,
     doctor,
     download,
@@ -33,6 +34,7 @@ main.add_command(tasks.show)
 main.add_command(tasks.lint)
 main.add_command(evaluate.evaluate)
 main.add_command(compare.compare)
+main.add_command(audit.audit)
 main.add_command(search.search)
 main.add_command(search.resume)
 main.add_command(submit.submit)
