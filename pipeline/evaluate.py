@@ -59,7 +59,7 @@ def evaluate(settings: Settings, name: str, solution: Path | None, progress: Pro
         if solution is None
         else read_candidate(solution, prepared.asked, progress)
     )
-    protocol = protocol_for(settings.protocol, device, settings)
+    protocol = protocol_for(settings.protocol, device, settings, prepared.judged)
     with Session(device, inputs=settings.inputs) as session:
         verdict = judge(prepared.judged, candidate, protocol, session, progress.note)
     return Evaluation(prepared=prepared, candidate=candidate, protocol=protocol, verdict=verdict)

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from guard.protocol import PROTOCOLS, Protocol
 from pipeline.settings import Settings
+from tasks.effort import Effort
+from tasks.task import Task
 
 ProtocolName = Literal["smoke", "search", "final"]
 
@@ -14,8 +16,14 @@ CPU_ROUNDS = {"smoke": 2, "search": 2, "final": 10}
 """Of the official correctness rounds; ten make the trace."""
 
 
-def protocol_for(name: ProtocolName, device: Literal["cpu", "cuda"], settings: Settings) -> Protocol:
-    """`name` under these settings. What makes a CPU's smaller is part of its digest, and of the evidence."""
+def protocol_for(
+    name: ProtocolName, device: Literal["cpu", "cuda"], settings: Settings, task: Task
+) -> Protocol:
+    """`name` under these settings. What makes a CPU's smaller is part of its digest, and of the evidence.
+
+    On a CPU a candidate may take the memory that the task's own reference is expected to take, where that is
+    more than the settings give: else doing what was asked would be held against it.
+    """
     chosen: dict[str, Any] = {
         "precision": settings.precision,
         "build_limit_s": settings.build_limit_s,
@@ -23,5 +31,16 @@ def protocol_for(name: ProtocolName, device: Literal["cpu", "cuda"], settings: S
         "host_memory_gib": settings.host_memory_gib,
     }
     if device == "cpu":
+        chosen["host_memory_gib"] = max(settings.host_memory_gib, _reference_gib(task))
         chosen |= {"processes": CPU_PROCESSES[name], "official_rounds": CPU_ROUNDS[name], **CPU_CALLS}
     return PROTOCOLS[name].model_copy(update=chosen)
+
+
+def _reference_gib(task: Task) -> float:
+    """GiB that running the reference on the largest workload takes, with its inputs and outputs, torch, and what is not freed at once."""
+    effort = Effort(task.definition)
+    needs = (
+        effort.memory_bytes(workload.axes) + sum(effort.tensors_bytes(workload.axes))
+        for workload in task.workloads
+    )
+    return round(max(needs, default=0) / 2**30 + 3.5, 1)

@@ -63,7 +63,7 @@ def search(run: Run, judging: Judging, progress: Progress) -> list[Outcome]:
         name: agents.create(name, asked, header.settings.seed, target=header.settings.target)
         for name in header.agents
     }
-    protocol = protocol_for("search", judging.device, judging.settings)
+    protocol = protocol_for("search", judging.device, judging.settings, judging.prepared.judged)
     looking = Search(
         run=run,
         judge=lambda candidate: judging.outcome(candidate, protocol),
@@ -128,7 +128,7 @@ def _lint(solution: Solution, definition: Definition) -> tuple[LintFinding, ...]
 
 
 def _final(run: Run, judging: Judging, candidate: Candidate, processes: int | None = None) -> Final:
-    protocol = protocol_for("final", judging.device, judging.settings)
+    protocol = protocol_for("final", judging.device, judging.settings, judging.prepared.judged)
     if processes is not None:
         protocol = protocol.model_copy(update={"processes": processes})
     return remembered(
