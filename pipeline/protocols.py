@@ -37,7 +37,10 @@ def protocol_for(
 
 
 def _reference_gib(task: Task) -> float:
-    """GiB that running the reference on the largest workload takes, with its inputs and outputs, torch, and what is not freed at once."""
+    """GiB for running the reference on the largest workload, with its inputs and outputs.
+
+    The rest is for torch itself and for what it does not give back at once.
+    """
     effort = Effort(task.definition)
     needs = (
         effort.memory_bytes(workload.axes) + sum(effort.tensors_bytes(workload.axes))

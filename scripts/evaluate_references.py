@@ -6,7 +6,6 @@ are those of `kernelarc tasks`. One line a task; what was judged already in the 
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -63,4 +62,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
