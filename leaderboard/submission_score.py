@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from guard.statistics.hodges_lehmann import shifts_of_pairs
+from leaderboard.differences import CLOCK_SHARE
+from leaderboard.predict import LocalTime, PredictedScore, predict_score, shares_of
 from leaderboard.score import ProblemScore, score_problem
 from leaderboard.snapshot import Medians, process_medians
-from leaderboard.tables import TimeTable, bounds_for
+from leaderboard.tables import Bounds, TimeTable, bounds_for
 from submissions.submission import Submission
+from tasks.gpu import load_gpu
 from tasks.trace import Status
 from tasks.value import Value
 
@@ -22,12 +25,21 @@ class SubmissionScore(Value):
     problem: ProblemScore
     remarks: tuple[str, ...]
     """Why the figure is not one of the board's, and what counted 0 for which cause."""
+    predicted: PredictedScore | None = None
+    """Where it was measured on the board's kind of GPU at another clock than the board locks it to."""
 
     def lines(self) -> tuple[str, ...]:
         interval = self.problem.interval
         ends = f"  95 % interval {interval[0]:.6f} to {interval[1]:.6f}" if interval else None
         audits = (f"  audit: {audit}" for audit in self.problem.audits)
-        return (str(self.problem), *([ends] if ends else []), *audits, *(f"  {r}" for r in self.remarks))
+        guess = [f"  {self.predicted}"] if self.predicted else []
+        return (
+            str(self.problem),
+            *([ends] if ends else []),
+            *audits,
+            *guess,
+            *(f"  {r}" for r in self.remarks),
+        )
 
 
 def score_submission(submission: Submission, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
@@ -49,8 +61,13 @@ def score_submission(submission: Submission, t_sol: TimeTable, t_b: TimeTable) -
                 if interval is not None:
                     intervals[judged.uuid] = interval
     problem = score_problem(submission.evidence.task.name, bounds, latencies, intervals)
-    remarks = _remarks(submission, bounds, t_sol.provenance.hardware)
-    return SubmissionScore(submission=submission.digest, problem=problem, remarks=tuple(remarks))
+    hardware = t_sol.provenance.hardware
+    return SubmissionScore(
+        submission=submission.digest,
+        problem=problem,
+        remarks=tuple(_remarks(submission, bounds, hardware)),
+        predicted=_predicted(submission, bounds, problem, intervals, hardware),
+    )
 
 
 def no_submission(task: str, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
@@ -68,6 +85,32 @@ def median_interval_ms(medians: Medians) -> tuple[float, float] | None:
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
     return math.exp(low), math.exp(high)
+
+
+def _predicted(
+    submission: Submission,
+    bounds: Mapping[str, Bounds],
+    problem: ProblemScore,
+    intervals: Mapping[str, tuple[float, float]],
+    hardware: str,
+) -> PredictedScore | None:
+    """None on another kind of GPU, at the board's own clock, and where the clock under load is not known."""
+    evidence = submission.evidence
+    clock = evidence.verdict.environment.clocks.get("sm_during_mhz")
+    if clock is None or hardware not in evidence.verdict.environment.device.split():
+        return None
+    board = load_gpu(hardware).clocks_mhz.locked_sm
+    if board is None or abs(clock / board - 1) <= CLOCK_SHARE:
+        return None
+    local = {}
+    for scored in problem.workloads:
+        if scored.latency_ms is not None:
+            low, high = intervals.get(scored.workload, (scored.latency_ms, scored.latency_ms))
+            local[scored.workload] = LocalTime(low, scored.latency_ms, high)
+    shares: dict[str, float] = {}
+    for prediction in evidence.predictions:
+        shares |= shares_of(prediction)
+    return predict_score(problem.task, bounds, local, shares, clock, board)
 
 
 def _remarks(submission: Submission, bounds: Mapping[str, object], hardware: str) -> Iterator[str]:

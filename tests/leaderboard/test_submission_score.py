@@ -22,12 +22,10 @@ SOL = table("t_sol", {"w1": 0.05, "w7": 0.1, "w1024": 0.15, "w4096": 1.0})
 BASELINE = table("t_b", {"w1": 0.2, "w7": 0.4, "w1024": 0.6, "w4096": 2.0})
 
 
-def on_h200() -> Submission:
+def measured_on(**environment: object) -> Submission:
     task = a_task()
     candidate = a_candidate(task)
-    verdict = a_verdict(
-        task, candidate, environment=B200.model_copy(update={"device": "NVIDIA H200"}), marks=("shrunk",)
-    )
+    verdict = a_verdict(task, candidate, environment=B200.model_copy(update=environment), marks=("shrunk",))
     return package(task, candidate, verdict, context=a_context(verdict))
 
 
@@ -56,7 +54,7 @@ def test_times_of_a_cpu_score_nothing() -> None:
 
 
 def test_another_gpu_is_scored_and_called_no_board_score() -> None:
-    scored = score_submission(on_h200(), SOL, BASELINE)
+    scored = score_submission(measured_on(device="NVIDIA H200"), SOL, BASELINE)
     assert scored.problem.scored == 3
     assert scored.remarks[0] == "not a board score: measured on NVIDIA H200, the tables are for B200"
     assert any("marked shrunk" in remark for remark in scored.remarks)
@@ -80,3 +78,23 @@ def test_too_few_processes_give_no_interval() -> None:
     assert median_interval_ms((1.0,) * 5) is None
     low, high = median_interval_ms((0.9, 1.0, 1.1, 0.95, 1.05, 1.0, 0.98, 1.02)) or (0, 0)
     assert 0.9 < low < 1.0 < high < 1.1
+
+
+def test_an_unlocked_gpu_of_the_boards_kind_is_predicted_with_an_interval_below_what_it_measured() -> None:
+    found = score_submission(measured_on(clocks={"sm_during_mhz": 1965.0}), SOL, BASELINE)
+    assert found.predicted is not None
+    low, high = found.predicted.interval
+    assert low < found.predicted.problem.score < high < found.problem.score
+    assert "SM clock 1965 MHz here, 1500 there, 3 workloads of unknown bound" in "\n".join(found.lines())
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"clocks": {"sm_during_mhz": 1500.0}},
+        {"clocks": {}},
+        {"device": "NVIDIA H200", "clocks": {"sm_during_mhz": 1980.0}},
+    ],
+)
+def test_nothing_is_predicted_at_the_boards_clock_without_a_clock_or_on_another_gpu(environment) -> None:
+    assert score_submission(measured_on(**environment), SOL, BASELINE).predicted is None
