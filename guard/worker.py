@@ -65,8 +65,9 @@ class Worker:
         self._claims = config["fds"]["claims"]
         self.source, self.scratch = Path(config["source"]), Path(config["scratch"])
         os.chdir(self.scratch)
+        keepers = (os.getppid(), *config.get("keepers", ()))
         self.isolation = enter(
-            config["device"], [self.source], [self.scratch], buffers=self.inputs.name, already=features
+            config["device"], [self.source], [self.scratch], self.inputs.name, features, keepers
         )
         self._watch = TamperWatch(
             (channel, outputs_module, Worker, TimedLoop, *TIMERS.values(), *_clocks(config["device"]))

@@ -15,27 +15,33 @@ import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from guard.channel import ChannelClosed, Message, receive, send
-from guard.sandbox.limits import die_with_parent
-from guard.warden import guard_over
+from guard.sandbox.limits import adopt_orphans, die_with_parent
+from guard.warden import end_descendants, guard_over
 
 
 def main(argv: list[str]) -> None:
     line = socket.socket(fileno=int(argv[1]))
     die_with_parent()
+    adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the guard, which ends us by closing the line
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     _import_what_is_slow()
     gc.freeze()
     send(line, {"ready": True})
+    keepers = [os.getpid(), os.getppid()]
     while True:
         try:
             message, fds = receive(line)
         except ChannelClosed:
+            end_descendants()
             os._exit(0)
-        _fork(line, message, fds)
+        pid = _fork(line, {**message, "keepers": keepers}, fds)
+        if message["role"] == "reference":
+            keepers = [*keepers[:2], pid]  # there is one at a time
 
 
 def _import_what_is_slow() -> None:
@@ -43,18 +49,18 @@ def _import_what_is_slow() -> None:
     import_module("guard.worker")
 
 
-def _fork(line: socket.socket, message: Message, fds: list[int]) -> None:
+def _fork(line: socket.socket, message: Message, fds: list[int]) -> int:
     pid = os.fork()
-    if pid:
-        for descriptor in fds:
-            os.close(descriptor)
-        return
-    line.close()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _become(message, fds)
+    if pid == 0:
+        line.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _become(message, fds)
+    for descriptor in fds:
+        os.close(descriptor)
+    return pid
 
 
-def _become(message: Message, fds: list[int]) -> None:
+def _become(message: Message, fds: list[int]) -> NoReturn:
     """In the child: take up the role that was asked for; never returns."""
     log = os.open(message["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -72,6 +78,7 @@ def _become(message: Message, fds: list[int]) -> None:
             guard_over(work, warden_line, memory)
         os._exit(71)
     os.setsid()
+    die_with_parent()
     try:
         work()
     except BaseException:  # noqa: BLE001 - the log is the only place left to say it
@@ -83,15 +90,17 @@ def _become(message: Message, fds: list[int]) -> None:
 
 def _role(message: Message, fds: list[int]) -> Callable[[], None]:
     def work() -> None:
+        line = socket.socket(fileno=fds[0])
         if message["role"] == "worker":
             from guard.worker import serve as serve_worker
 
             named = dict(zip(("inputs", "outputs", "claims"), fds[2:], strict=True))
-            serve_worker(socket.socket(fileno=fds[0]), {**message, "fds": named})
+            serve_worker(line, {**message, "fds": named})
         else:
             from guard.reference import serve as serve_reference
 
-            serve_reference(socket.socket(fileno=fds[0]), message)
+            send(line, {"pid": os.getpid()})
+            serve_reference(line, message)
 
     return work
 

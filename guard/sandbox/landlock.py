@@ -13,7 +13,9 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
-_WRITE = sum(1 << bit for bit in (1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14))
+_WRITE = sum(1 << bit for bit in (1, 4, 5, 7, 8, 9, 10, 12, 13, 14))
+_MAKE_DEVICE = 1 << 6 | 1 << 11
+"""Character and block devices: handled, and allowed nowhere."""
 _FILE_ONLY = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _NET_TCP, _SCOPES = 3, 3
 _RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15}
@@ -26,7 +28,7 @@ def restrict(readable: list[Path], writable: list[Path], gpu: bool) -> bool:
     abi = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     if abi < 1:
         return False
-    handled = (_READ | _WRITE | _IOCTL_DEV) & ((1 << _RIGHTS_BY_ABI.get(abi, 16)) - 1)
+    handled = (_READ | _WRITE | _MAKE_DEVICE | _IOCTL_DEV) & ((1 << _RIGHTS_BY_ABI.get(abi, 16)) - 1)
     fields = [handled, _NET_TCP if abi >= 4 else 0, _SCOPES if abi >= 6 else 0]
     attribute = struct.pack("QQQ", *fields)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8

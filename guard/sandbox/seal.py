@@ -26,7 +26,7 @@ def leave_common_ground(device: Literal["cpu", "cuda"], memory_bytes: int | None
     """First half: limits and a network of its own. Before any thread exists, so before CUDA starts."""
     limits.set_limits(memory_bytes if device == "cpu" else None)
     reached = ("netns",) if limits.leave_network() else ()
-    limits.give_up_privileges()
+    limits.give_up_privileges(device)
     return reached
 
 
@@ -36,15 +36,23 @@ def enter(
     writable: list[Path],
     buffers: str,
     already: tuple[str, ...],
+    keepers: tuple[int, ...] = (),
 ) -> Isolation:
     """Second half, once the device is open: other files and dangerous system calls.
 
+    `keepers` are processes of the guard's, which a worker may not move about either.
     A feature that the kernel lacks is left out and not named.
     """
     features = list(already)
     if landlock.restrict(readable, writable, gpu=device == "cuda"):
         features.append("landlock")
-    if seccomp.forbid(seccomp.NEVER, inet=False) and seccomp.forbid_ending_oneself(os.getpid()):
+    never = seccomp.NEVER if device == "cuda" else (*seccomp.NEVER, *seccomp.UNCOUNTED_MEMORY)
+    filters = (
+        seccomp.forbid(never, inet=False),
+        seccomp.forbid_ending_oneself(os.getpid()),
+        seccomp.forbid_touching_others(keepers),
+    )
+    if all(filters):
         features.append("seccomp")
     return Isolation(buffers, tuple(features))
 

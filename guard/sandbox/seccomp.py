@@ -19,6 +19,12 @@ _X86_64 = {
     "kcmp": 312, "finit_module": 313, "seccomp": 317, "bpf": 321, "execveat": 322, "userfaultfd": 323,
     "kill": 62, "fcntl": 72, "rt_sigqueueinfo": 129, "tkill": 200, "timer_create": 222, "tgkill": 234,
     "mq_notify": 244, "rt_tgsigqueueinfo": 297, "pidfd_send_signal": 424,
+    "setrlimit": 160, "prlimit64": 302, "setpriority": 141, "ioprio_set": 251, "sched_setaffinity": 203,
+    "sched_setscheduler": 144, "sched_setparam": 142, "sched_setattr": 314, "memfd_create": 319, "shmget": 29,
+    "chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452, "chown": 92, "fchown": 93, "lchown": 94,
+    "fchownat": 260, "utime": 132, "utimes": 235, "futimesat": 261, "utimensat": 280, "setxattr": 188,
+    "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
+    "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173, "kexec_file_load": 320,
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsmount": 432, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
 }  # fmt: skip
@@ -30,13 +36,25 @@ NEVER = (
     "clock_settime", "clock_adjtime", "settimeofday", "adjtimex", "swapon", "acct", "quotactl", "personality",
     # a timer or a queue could send SIGCONT to a worker that is meant to stand still
     "timer_create", "mq_notify",
+    # a limit on its own processor time would end a worker as only the guard and the machine may
+    "setrlimit", "ioprio_set", "sethostname", "setdomainname", "iopl", "ioperm", "kexec_file_load",
+    "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
 )  # fmt: skip
+UNCOUNTED_MEMORY = ("memfd_create", "shmget")
+"""Memory that a process holds without being seen to; drivers of GPUs may need it, candidates on a CPU do not."""
+_PRETENDED = (
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes",
+    "futimesat", "utimensat",
+)  # fmt: skip
+"""Landlock lets them pass for every file of the same user. Linkers and copiers call them and mind a refusal."""
+_SCHEDULING = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
 AFTER_BUILD = ("execve", "execveat", "fork", "vfork", "seccomp")
 _AUDIT_ARCH_X86_64 = 0xC000003E
 _LOAD, _JUMP_EQ, _JUMP_FROM, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _AF_UNIX, _CLONE_THREAD = 1, 0x00010000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, (16, 24, 32)
+_UPPER_HALF = 4
 _KILL, _F_SETSIG, _NEGATIVE, _X32 = 9, 10, 1 << 31, 1 << 30
 _SENDERS = {"rt_sigqueueinfo": 1, "tkill": 1, "tgkill": 2, "rt_tgsigqueueinfo": 2, "pidfd_send_signal": 1}
 """Calls that send a signal, and which argument names it."""
@@ -78,6 +96,38 @@ def forbid_ending_oneself(pid: int) -> bool:
         (_RETURN, 0, 0, _ALLOW),
     ]
     return _load([*program, (_RETURN, 0, 0, _ALLOW)])
+
+
+def forbid_touching_others(keepers: tuple[int, ...]) -> bool:
+    """No limit may be set on anybody, no priority but one's own, nothing on `keepers`, and no file's attributes.
+
+    The last is not refused: it is said to be done and is not.
+    """
+    if platform.machine() != "x86_64":
+        return False
+    limit, priority = _ARGUMENTS[2], _ARGUMENTS[0]
+    program: list[Instruction] = [(_LOAD, 0, 0, _NUMBER)]
+    program += _unless_zero(_X86_64["prlimit64"], (limit, limit + _UPPER_HALF))
+    program += _unless_zero(_X86_64["setpriority"], (priority, _ARGUMENTS[1]))
+    for name in _SCHEDULING:
+        for pid in keepers:
+            program += _if_argument(_X86_64[name], 0, pid)
+    for name in _PRETENDED:
+        program += [(_JUMP_EQ, 0, 1, _X86_64[name]), (_RETURN, 0, 0, _ERRNO)]
+    return _load([*program, (_RETURN, 0, 0, _ALLOW)])
+
+
+def _unless_zero(number: int, at: tuple[int, int]) -> list[Instruction]:
+    """Refuse call `number` unless both words of its arguments are zero."""
+    return [
+        (_JUMP_EQ, 0, 6, number),
+        (_LOAD, 0, 0, at[0]),
+        (_JUMP_EQ, 0, 2, 0),
+        (_LOAD, 0, 0, at[1]),
+        (_JUMP_EQ, 1, 0, 0),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def _if_argument(number: int, argument: int, value: int) -> list[Instruction]:
