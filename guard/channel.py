@@ -2,6 +2,7 @@
 
 import array
 import json
+import os
 import socket
 from typing import Any
 
@@ -49,15 +50,25 @@ def receive(end: socket.socket, limit_s: float | None = None) -> tuple[Message, 
         raise ChannelTimeout(f"no answer within {limit_s:.0f} s") from error
     except OSError as error:
         raise ChannelClosed(f"cannot receive: {error}") from error
+    fds = _descriptors(ancillary)
+    try:
+        if flags & socket.MSG_TRUNC:
+            raise NotAMessage("too large to be one")
+        if not body:
+            raise ChannelClosed("closed by the other side")
+        return _message(body), fds
+    except ChannelClosed:
+        for descriptor in fds:
+            os.close(descriptor)
+        raise
+
+
+def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     fds = array.array("i")
     for level, kind, rights in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             fds.frombytes(rights[: len(rights) - len(rights) % fds.itemsize])
-    if flags & socket.MSG_TRUNC:
-        raise NotAMessage("too large to be one")
-    if not body:
-        raise ChannelClosed("closed by the other side")
-    return _message(body), list(fds)
+    return list(fds)
 
 
 def _message(body: bytes) -> Message:

@@ -105,7 +105,10 @@ def _nothing_hidden(trial: Trial, number: int) -> None:
 
 def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
     """What the worker noticed of its surroundings; less exact flags are legal where the tolerance alone decides."""
-    for kind, said in worker.ask("tamper", _NOTICE_LIMIT_S)["changes"]:
+    changes = worker.ask("tamper", _NOTICE_LIMIT_S).get("changes")
+    if not isinstance(changes, list) or not all(isinstance(c, list) and len(c) == 2 for c in changes):
+        raise CandidateFailed(ReasonCode.PROTOCOL, "the worker answered something else than was asked")
+    for kind, said in changes:
         if kind == "changed" or trial.protocol.precision != "tolerance":
             raise CandidateFailed(ReasonCode.TAMPER, str(said))
 

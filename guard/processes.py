@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import socket
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from tasks.errors import TaskError
 _READY_LIMIT_S = 180.0
 _ANSWER_LIMIT_S = 900.0
 _ENDING_LIMIT_S = 10.0
+_LONGEST_MESSAGE = 2000
 _ERROR_CODES = {
     "memory": ReasonCode.MEMORY, "raised": ReasonCode.RUNTIME, "kind": ReasonCode.INTERFACE,
     "count": ReasonCode.INTERFACE, "shape": ReasonCode.INTERFACE, "dtype": ReasonCode.INTERFACE,
@@ -33,30 +35,43 @@ class CandidateFailed(Exception):
     """
 
     def __init__(self, code: ReasonCode, message: str, part: str = "", fatal: bool = False) -> None:
-        self.code, self.message, self.part, self.fatal = code, message, part, fatal
+        self.code, self.message, self.part, self.fatal = code, printable(message), part, fatal
         self.workload: str | None = None
-        super().__init__(message)
+        super().__init__(self.message)
 
     @property
     def reason(self) -> Reason:
         return Reason(code=self.code, message=self.message, workload=self.workload)
 
 
+def printable(text: str, size: int = _LONGEST_MESSAGE) -> str:
+    """A candidate's own words as they may be stored and shown: no half characters, no control of a terminal."""
+    whole = text[:size].encode(errors="replace").decode()
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in whole)
+
+
 class ReferenceProcess:
     """R, as the guard sees it: whatever goes wrong with it is never the candidate's fault."""
 
     def __init__(self, zygote: Zygote, config: Mapping[str, Any]) -> None:
+        self.fds: list[int] = []
+        self._handle, self._pid = -1, 0
         self._line, theirs = channel.pair()
-        zygote.fork("reference", config, (theirs.fileno(),))
-        theirs.close()
         try:
+            zygote.fork("reference", config, (theirs.fileno(),))
+            theirs.close()
+            self._pid = int(channel.receive(self._line, _READY_LIMIT_S)[0]["pid"])
+            self._handle = os.pidfd_open(self._pid)
             message, self.fds = channel.receive(self._line, _ANSWER_LIMIT_S)
-        except ChannelClosed as error:
+            self.facts: Message = _sound(message)["ready"]
+        except BaseException as error:
+            self.close(patience_s=0.0)
+            if not isinstance(error, ChannelClosed | OSError):
+                raise
             said = log_tail(Path(config["log"])).strip().splitlines()
             raise GuardBroken(
                 f"the reference process failed before it was ready: {said[-1] if said else error}"
             ) from error
-        self.facts: Message = _sound(message)["ready"]
 
     def ask(self, op: str, **details: Any) -> Message:
         try:
@@ -66,14 +81,28 @@ class ReferenceProcess:
             raise GuardBroken(f"the reference process failed during {op!r}: {error}") from error
         return _sound(message)
 
-    def close(self) -> None:
+    def close(self, patience_s: float = _ENDING_LIMIT_S) -> None:
+        """End it; one that is busy for longer than `patience_s`, or left children of its group, is killed."""
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
-        with contextlib.suppress(ChannelClosed):
-            channel.receive(self._line, _ENDING_LIMIT_S)  # until it is gone: its memory is wanted next
         self._line.close()
+        if self._handle >= 0:
+            _wait_for_end(self._handle, patience_s)  # its memory is wanted next
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
+            _wait_for_end(self._handle, _ENDING_LIMIT_S)
+            os.close(self._handle)
+            self._handle = -1
         for descriptor in self.fds:
             os.close(descriptor)
+        self.fds = []
+
+
+def _wait_for_end(handle: int, limit_s: float) -> None:
+    """Until the process behind a pidfd has ended, or the limit."""
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    waiting.poll(limit_s * 1e3)
 
 
 def _sound(message: Message) -> Message:
@@ -150,7 +179,7 @@ class WorkerProcess:
         try:
             self.thaw()
             channel.send(self._line, {"op": op, "i": self._number, **details})
-            message, _ = channel.receive(self._line, limit_s)
+            message, sent = channel.receive(self._line, limit_s)
             self._signal(signal.SIGSTOP)
         except ChannelTimeout as error:
             self.close()
@@ -159,6 +188,8 @@ class WorkerProcess:
             self._raise_broken(f"answered what is no message ({error})")
         except ChannelClosed:
             self._raise_ending(f"went away during {op!r}")
+        for descriptor in sent:
+            os.close(descriptor)  # nobody asked for it, and every one kept is one less for the guard
         if message.get("i") != self._number:
             self._raise_broken("answered something else than was asked")
         if "error" in message:
@@ -238,5 +269,12 @@ def _blame(ending: Message, what: str) -> tuple[ReasonCode | None, str]:
     if number == signal.SIGKILL:
         return None, f"the worker {what}: killed from outside (out of memory?) while it held {peak}"
     if number is not None:
-        return ReasonCode.RUNTIME, f"the worker {what}: ended by {signal.Signals(number).name}"
+        return ReasonCode.RUNTIME, f"the worker {what}: ended by {_signal_name(number)}"
     return ReasonCode.PROTOCOL, f"the worker {what}: exited with {ending['exit']}"
+
+
+def _signal_name(number: int) -> str:
+    """Real-time signals have numbers only."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +11,7 @@ from typing import Literal, Self
 from guard.errors import GuardBroken
 from guard.memory import available_bytes, cache_bytes
 from guard.processes import ReferenceProcess, WorkerProcess
+from guard.removal import remove_tree
 from guard.runner import Zygote
 from guard.staging import Stage
 from tasks.task import Task
@@ -56,7 +56,7 @@ class Session:
         if self._zygote is not None:
             self._zygote.close()
             self._zygote = None
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove_tree(self.scratch)
         if self._lock is not None:
             os.close(self._lock)
 

@@ -4,6 +4,7 @@ import shutil
 import sys
 from pathlib import Path, PurePosixPath
 
+from guard.removal import remove_tree
 from guard.verdict import Reason, ReasonCode
 from tasks.candidate import Candidate
 
@@ -68,8 +69,8 @@ class Stage:
 
     def lift(self) -> None:
         """Take the sources away again, so that the next worker starts from nothing."""
-        shutil.rmtree(self.source)
-        self.source.mkdir()
+        remove_tree(self.source)
+        self.source.mkdir(exist_ok=True)
 
     def remove(self) -> None:
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_tree(self.root)

@@ -1,6 +1,7 @@
 """The official timing loop on a GPU: uninterrupted, timed inside the worker, checked from outside."""
 
 import json
+import math
 import time
 
 from guard.channel import Message
@@ -14,6 +15,10 @@ from tasks.trace import Status
 
 _SHIFT_COPY_LIMIT = 16 << 30
 _SLACK_MS = 0.05
+_NO_RECORDS = (
+    BadRecords, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, OSError,
+)  # fmt: skip
+"""What claims raise that are no records: the worker may have written anything there."""
 _FIRST = 1 << 20
 """Seeds of this pass lie beyond those of any bank."""
 
@@ -57,9 +62,10 @@ def _one(trial: Trial, worker: WorkerProcess, index: int, call: Message) -> list
     try:
         records = json.loads(worker.claims(int(answer["claim_bytes"])))
         times = TIMERS[trial.timer].times_ms(records)
-    except (BadRecords, ValueError, KeyError, TypeError) as error:
+    except _NO_RECORDS as error:
         raise CandidateFailed(ReasonCode.TIMING, f"timing failed: {error}", "timing") from error
-    if len(times) != trial.protocol.timed_calls or sum(times) > bracket_ms + _SLACK_MS:
+    sane = len(times) == trial.protocol.timed_calls and all(0 < t < math.inf for t in times)
+    if not sane or sum(times) > bracket_ms + _SLACK_MS:
         raise CandidateFailed(
             ReasonCode.TIMING, "the claimed times do not fit what the guard's own clock saw", "timing"
         )
