@@ -1,6 +1,5 @@
 """How the GPU is doing while a process runs on it: clocks, throttling and company, read ten times a second."""
 
-import os
 import statistics
 import threading
 from types import TracebackType
@@ -18,11 +17,12 @@ _CLOCK_FLOOR = 0.99
 class ConditionsWatch:
     """Use as a context manager around what one process does; `conditions` afterwards. Reads nothing without NVML.
 
-    `nvml` is the module or something with its functions; `own` is how many processes of ours hold the GPU.
+    `nvml` is the module or something with its functions; `root` is the process below which all of ours run, and
+    `own` how many of them hold the GPU.
     """
 
-    def __init__(self, nvml: Any | None, handle: Any = None, own: int = 2) -> None:
-        self._nvml, self._handle, self.own = nvml, handle, own
+    def __init__(self, nvml: Any | None, handle: Any, root: int, own: int = 2) -> None:
+        self._nvml, self._handle, self._root, self.own = nvml, handle, root, own
         self._sm: list[float] = []
         self._memory: list[float] = []
         self._power: list[float] = []
@@ -61,7 +61,7 @@ class ConditionsWatch:
         self._reasons |= {name for bit, name in THROTTLE.items() if bits & bit}
         celsius = float(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
         self._temperature = max(self._temperature, celsius)
-        self._others = max(self._others, company(nvml, handle, self.own))
+        self._others = max(self._others, company(nvml, handle, self._root, self.own))
 
     @property
     def conditions(self) -> Conditions:
@@ -79,8 +79,8 @@ class ConditionsWatch:
         )
 
 
-def company(nvml: Any, handle: Any, own: int) -> int:
-    """Compute processes on the GPU that are not ours.
+def company(nvml: Any, handle: Any, root: int, own: int) -> int:
+    """Compute processes on the GPU that are neither `root` nor below it.
 
     Where NVML numbers processes as the host does and we live in a container, none is recognised: then those
     beyond the `own` that we know to hold the GPU count as others.
@@ -88,7 +88,7 @@ def company(nvml: Any, handle: Any, own: int) -> int:
     from guard.warden import descendants
 
     running = {process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle)}
-    ours = {os.getpid(), *descendants(os.getpid())}
+    ours = {root, *descendants(root)}
     if running & ours:
         return len(running - ours)
     return max(0, len(running) - own)

@@ -149,7 +149,9 @@ class _Duel:
     def _prepare(self) -> None:
         for contender in self.contenders.values():
             contender.trial.open()
-        if self.nvml is not None and (others := company(self.nvml, self.handle, own=1)):
+        if self.nvml is not None and (
+            others := company(self.nvml, self.handle, self.session.zygote.pid, own=1)
+        ):
             raise GuardBroken(f"{others} other processes compute on the GPU; wait for them or end them")
 
     def _run(self, until: float | None) -> Published:
@@ -205,7 +207,7 @@ class _Duel:
         began, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         trial = contender.trial
         trial.measurements, trial.deadline = [], time.monotonic() + trial.protocol.evaluation_limit_s
-        watch = ConditionsWatch(self.nvml, self.handle)
+        watch = ConditionsWatch(self.nvml, self.handle, self.session.zygote.pid)
         reason, pad = self._held_against(contender, place, number, seed, watch)
         return ProcessRecord(
             arm=arm, process=number, place=place, pad_bytes=pad, values_seed=seed, began=at,
