@@ -8,6 +8,7 @@ from pipeline.commands import (
     doctor,
     download,
     evaluate,
+    guard,
     reproduce,
     score,
     search,
@@ -34,6 +35,7 @@ main.add_command(tasks.show)
 main.add_command(tasks.lint)
 main.add_command(evaluate.evaluate)
 main.add_command(compare.compare)
+main.add_command(guard.guard)
 main.add_command(audit.audit)
 main.add_command(search.search)
 main.add_command(search.resume)
