@@ -9,6 +9,7 @@ from pipeline.commands import (
     download,
     evaluate,
     guard,
+    query,
     reproduce,
     score,
     search,
@@ -44,5 +45,7 @@ main.add_command(submit.verify)
 main.add_command(score.score)
 main.add_command(snapshot.snapshot)
 main.add_command(reproduce.reproduce)
+main.add_command(query.ingest)
+main.add_command(query.query)
 main.add_command(doctor.doctor)
 main.add_command(download.data)
