@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def guard() -> None:
-    """Derive published figures again, pool measurements, and test the guard on this machine."""
+    """Derive published figures again, pool measurements, and test the guard on this machine.
+
+    \b
+    Examples:
+      kernelarc guard rederive old-new.jsonl
+      kernelarc guard merge monday.jsonl tuesday.jsonl
+      kernelarc guard selftest --max-seconds 900
+    """
 
 
 @guard.command()
