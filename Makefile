@@ -3,6 +3,7 @@
 #   make submit TASK=l2_decoder [BUDGET=12] [DEVICE=cpu] [ARGS="--target LOCAL"]
 #   make evaluate TASK=l1_rmsnorm [SOLUTION=mine.json] [DEVICE=cuda]
 #   make reproduce SNAPSHOT=leaderboard/snapshots/x.json [DEVICE=cuda] [ARGS="--max-seconds 300"]
+#   make regress AGAINST="leaderboard/snapshots/*.json" [DEVICE=cuda] [ARGS="--max-seconds 600"]
 #   make test            everything that needs no GPU        make test-gpu    what needs one
 #   make check           format, lint, types, layers         make bench       speed and memory bars
 #   make gpu-bundle      the wheels an offline GPU machine lacks
@@ -17,7 +18,7 @@ STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
 OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
-.PHONY: help setup submit evaluate reproduce test test-gpu check bench clean gpu-bundle
+.PHONY: help setup submit evaluate reproduce regress test test-gpu check bench clean gpu-bundle
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -37,6 +38,10 @@ evaluate: $(READY)
 
 reproduce: $(READY)
 	@$(RUN) -m pipeline reproduce $(or $(SNAPSHOT),$(error which snapshot? say SNAPSHOT=leaderboard/snapshots/x.json)) \
+	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+
+regress: $(READY)
+	@$(RUN) -m pipeline regress $(or $(AGAINST),$(error against what? say AGAINST=leaderboard/snapshots/x.json)) \
 	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
 test: $(READY)

@@ -10,6 +10,7 @@ from pipeline.commands import (
     evaluate,
     guard,
     query,
+    regress,
     reproduce,
     score,
     search,
@@ -45,6 +46,7 @@ main.add_command(submit.verify)
 main.add_command(score.score)
 main.add_command(snapshot.snapshot)
 main.add_command(reproduce.reproduce)
+main.add_command(regress.regress)
 main.add_command(query.ingest)
 main.add_command(query.query)
 main.add_command(doctor.doctor)

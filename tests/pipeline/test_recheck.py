@@ -1,6 +1,8 @@
 """Snapshots, scores and rechecks from the command line, over a fake guard."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,8 @@ from click.testing import CliRunner, Result
 import guard.judge
 import guard.session
 import pipeline.prepare
+import pipeline.recheck
+import pipeline.regress
 from guard.protocol import FINAL, Protocol
 from guard.verdict import Environment, Reason, ReasonCode, Verdict
 from leaderboard.equivalence import Answer
@@ -248,3 +252,60 @@ def test_a_run_ends_with_the_first_rejection_and_is_rejected_as_a_whole() -> Non
     fake.rejects = True
     parts = list(judged_parts(task, judged, FINAL, lambda t, c, p: fake(t, c, p, None), max_seconds=1e9))
     assert len(parts) == 1 and joined(task, parts).status == "rejected"
+
+
+def new_driver(monkeypatch: pytest.MonkeyPatch, fake: FakeGuard, **changes: object) -> None:
+    fake.environment = H200.model_copy(update={"driver": "590.1", **changes})
+    monkeypatch.setattr(pipeline.regress, "environment_here", lambda device: fake.environment)
+    monkeypatch.setattr(pipeline.regress, "choose_device", lambda wanted: "cuda")
+    monkeypatch.setattr(pipeline.recheck, "choose_device", lambda wanted: "cuda")
+
+
+def test_a_driver_that_changes_nothing_passes_and_leaves_a_session(tmp_path, fake, monkeypatch) -> None:
+    fake.environment = H200
+    file = snapshot_file(tmp_path, fake)
+    new_driver(monkeypatch, fake)
+    done = run("regress", file, "--json")
+    (said,) = json.loads(done.stdout)
+    assert (done.exit_code, said["answer"], said["good"]) == (0, "REPRODUCED", True)
+    assert [d["what"] for d in said["differences"]] == ["driver"]
+    assert said["series"]["new_sessions"] == 1 and said["series"]["slower"] is None
+    assert len(list((tmp_path / ".kernelarc" / "sessions").rglob("*.json"))) == 1
+
+
+def test_two_percent_on_one_kernel_alone_is_found_there_alone(tmp_path, fake, monkeypatch) -> None:
+    fake.environment = H200
+    file = snapshot_file(tmp_path, fake)
+    new_driver(monkeypatch, fake)
+    fake.slower = {"workload-8": 1.03}
+    done = run("regress", file, "--json")
+    (said,) = json.loads(done.stdout)
+    assert (done.exit_code, said["answer"]) == (1, "SLOWER")
+    assert [w["uuid"] for w in said["holding"]["workloads"] if w["answer"] == "SLOWER"] == ["workload-8"]
+
+
+def test_another_device_is_not_comparable_and_nothing_is_judged(tmp_path, fake, monkeypatch) -> None:
+    fake.environment = H200
+    file = snapshot_file(tmp_path, fake)
+    judged = len(fake.protocols)
+    new_driver(monkeypatch, fake, device="NVIDIA B200")
+    done = run("regress", file)
+    assert done.exit_code == 2
+    assert "NOT COMPARABLE" in done.stdout and "device: NVIDIA H200 then, NVIDIA B200 now" in done.stdout
+    assert len(fake.protocols) == judged
+    assert not (tmp_path / ".kernelarc").exists()
+
+
+def test_pytest_benchmark_reads_what_was_timed(tmp_path, fake, monkeypatch) -> None:
+    fake.environment = H200
+    file = snapshot_file(tmp_path, fake)
+    new_driver(monkeypatch, fake)
+    for number in (1, 2):
+        assert run("regress", file, "--benchmark-json", tmp_path / f"000{number}_driver.json").exit_code == 0
+    said = json.loads((tmp_path / "0001_driver.json").read_text())
+    assert said["machine_info"]["driver"] == "590.1"
+    assert said["benchmarks"][0]["stats"]["median"] == pytest.approx(1e-4, rel=0.01)
+    command = [sys.executable, "-m", "pytest_benchmark", "compare", "0001_driver.json", "0002_driver.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("[workload-8]") == 2

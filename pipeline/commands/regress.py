@@ -1,0 +1,60 @@
+"""`kernelarc regress`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.commands.options import data_option, device_option, emit, inputs_option, options, settings_from
+
+
+@click.command()
+@click.argument("against", nargs=-1, required=True, metavar="SNAPSHOT...", type=click.Path(path_type=Path))
+@options(
+    click.option(
+        "--max-seconds", type=click.FloatRange(min=0, min_open=True), metavar="S",
+        help="For all snapshots together; what no longer fits is left out by name.",
+    ),
+    click.option(
+        "--sessions", "root", type=click.Path(path_type=Path), default=Path(".kernelarc/sessions"),
+        show_default=True, help="Where the series of earlier checks is kept.",
+    ),
+    click.option(
+        "--benchmark-json", type=click.Path(path_type=Path), metavar="FILE",
+        help="Write the times as pytest-benchmark does.",
+    ),
+    data_option, device_option, inputs_option,
+)  # fmt: skip
+def regress(
+    against: tuple[Path, ...],
+    max_seconds: float | None,
+    root: Path,
+    benchmark_json: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Check a driver: judge the candidates in SNAPSHOT again where nothing but the driver may differ.
+
+    Every check adds a session to the series of its card; after three with a new driver and eight with older
+    ones the series answers too. Exit 0 when nothing is slower, 1 when something is, cannot be told, or was
+    left out, 2 when this is not the baseline's device.
+
+    \b
+    Examples:
+      kernelarc regress leaderboard/snapshots/*.json
+      kernelarc regress leaderboard/snapshots/*.json --max-seconds 600 --benchmark-json driver.json
+    """
+    from leaderboard.snapshot_file import read_snapshot
+    from leaderboard.whole_file import write_whole
+    from pipeline.progress import Lines
+    from pipeline.regress import as_benchmark, code_of
+    from pipeline.regress import regress as check
+
+    snapshots = [read_snapshot(path) for path in against]
+    found = check(snapshots, settings_from(given), Lines(), root=root, max_seconds=max_seconds)
+    if benchmark_json is not None:
+        write_whole(benchmark_json, json.dumps(as_benchmark(found), indent=1) + "\n")
+    content = [{"good": r.is_good, **r.model_dump(mode="json")} for r in found]
+    emit(as_json, content, "\n".join(line for r in found for line in r.lines()))
+    return code_of(found)
