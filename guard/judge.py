@@ -21,11 +21,13 @@ from guard.timed_pass import timed_pass
 from guard.trial import Trial
 from guard.verdict import Reason, ReasonCode, Verdict
 from tasks.candidate import Candidate
+from tasks.errors import TaskError
 from tasks.task import Task
 
 Progress = Callable[[str], None]
 _GIB = 1 << 30
 _NOTICE_LIMIT_S = 30.0
+_OF_VALUES = (ReasonCode.NUMERICAL, ReasonCode.PRECISION)
 
 
 def judge(
@@ -43,6 +45,7 @@ def judge(
         try:
             if reason is None:
                 reason = _try(trial, stage, watch)
+                _reference_repeats(trial, reason)
         finally:
             stage.remove()
     return trial.verdict(reason, watch.environment(trial.isolation, trial.libraries))
@@ -68,6 +71,18 @@ def _try(trial: Trial, stage: Stage, watch: Watch) -> Reason | None:
         trial.fail(failure)
         return failure.reason
     return trial.wrong
+
+
+def _reference_repeats(trial: Trial, reason: Reason | None) -> None:
+    """`TaskError` when wrong values are no candidate's fault: the reference itself does not repeat its own."""
+    if reason is None or reason.code not in _OF_VALUES:
+        return
+    for index, workload in enumerate(trial.task.workloads):
+        if workload.uuid == reason.workload and not trial.reference.ask("repeats", workload=index)["same"]:
+            raise TaskError(
+                "gives other outputs when it is called again: it draws at random, or changes its inputs",
+                file=trial.task.name, field="reference", mend="nothing can be compared with it",
+            )  # fmt: skip
 
 
 def run_process(

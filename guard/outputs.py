@@ -40,6 +40,8 @@ def _tensor(value: Any, name: str, dtype: torch.dtype, device: torch.device) -> 
         return torch.tensor(value, dtype=dtype, device=device)
     if type(value) is not torch.Tensor:
         raise WrongOutputs("kind", f"output {name!r} is a {type(value).__name__}, not a plain tensor")
+    if value.layout != torch.strided:
+        raise WrongOutputs("kind", f"output {name!r} is a {value.layout} tensor, not a plain one")
     # torch.compile leaves notes of its own on what it returns; nobody reads them here
     carried = sorted(attribute for attribute in value.__dict__ if not attribute.startswith("_dynamo_"))
     if carried:

@@ -69,9 +69,8 @@ class ReferenceProcess:
             if not isinstance(error, ChannelClosed | OSError):
                 raise
             said = log_tail(Path(config["log"])).strip().splitlines()
-            raise GuardBroken(
-                f"the reference process failed before it was ready: {said[-1] if said else error}"
-            ) from error
+            last = f" ({printable(said[-1], 300)})" if said else ""
+            raise GuardBroken(f"the reference process failed before it was ready: {error}{last}") from error
 
     def ask(self, op: str, **details: Any) -> Message:
         try:
@@ -110,8 +109,8 @@ def _sound(message: Message) -> Message:
     if fault is None:
         return message
     if fault["kind"] == "task":
-        raise TaskError(fault["message"])
-    raise GuardBroken(fault["message"])
+        raise TaskError(printable(fault["message"]))
+    raise GuardBroken(printable(fault["message"]))
 
 
 def log_tail(path: Path, size: int = 4000) -> str:

@@ -107,9 +107,13 @@ class Calls:
         """What the workload's tolerance says of answers that are wrong or coarse."""
         return audit_answers(self.values, workload, index)
 
+    def repeats(self, workload: int) -> Message:
+        """Asked before a candidate is blamed for other values than the reference's."""
+        return {"same": self.values.repeats(workload)}
+
     ANSWERS: ClassVar[dict[str, Callable[..., Message]]] = {
         "official": official, "official-check": check_official, "fresh": fresh, "fresh-check": check_fresh,
-        "timed": timed, "timed-check": check_timed, "audit": audit,
+        "timed": timed, "timed-check": check_timed, "repeats": repeats, "audit": audit,
     }  # fmt: skip
 
     def _check(self, call: _Open, slot: int) -> Message:

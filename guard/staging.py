@@ -13,6 +13,7 @@ _RESERVED = {
     "eval_driver.py", "sitecustomize.py", "usercustomize.py", "conftest.py",
 }  # fmt: skip
 _BINARY = {".so", ".pth", ".pyc", ".pyd", ".cubin", ".fatbin", ".o", ".a", ".dll"}
+_LONGEST_PATH, _LONGEST_NAME = 1024, 256
 _TAKEN = {
     "torch",
     "numpy",
@@ -31,8 +32,10 @@ def path_fault(candidate: Candidate) -> Reason | None:
     """The first source path that could pass for somebody else's file; names decide, contents never."""
     for source in candidate.solution.sources:
         path = PurePosixPath(source.path)
-        top = path.parts[0].removesuffix(".py")
-        if path.name in _RESERVED:
+        top = path.parts[0].removesuffix(".py") if path.parts else ""
+        if not _can_be_laid(path, candidate):
+            said = f"{source.path[:100]!r} is no name that a file can have beside the others"
+        elif path.name in _RESERVED:
             said = f"{source.path} has a name that is reserved for the evaluation's own files"
         elif path.suffix in _BINARY:
             said = f"{source.path} is a binary; sources only"
@@ -42,6 +45,18 @@ def path_fault(candidate: Candidate) -> Reason | None:
             continue
         return Reason(code=ReasonCode.PATH, message=said)
     return None
+
+
+def _can_be_laid(path: PurePosixPath, candidate: Candidate) -> bool:
+    """A name of ordinary characters and length, which no other source needs for a folder."""
+    others = [PurePosixPath(source.path) for source in candidate.solution.sources]
+    return (
+        bool(path.name)
+        and "\0" not in str(path)
+        and len(str(path).encode(errors="replace")) < _LONGEST_PATH
+        and all(len(part.encode(errors="replace")) < _LONGEST_NAME for part in path.parts)
+        and not any(path in other.parents for other in others)
+    )
 
 
 class Stage:
@@ -63,7 +78,7 @@ class Stage:
         for source in self._candidate.solution.sources:
             path = self.source / source.path
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(source.content)
+            path.write_text(source.content, encoding="utf-8", newline="")
         for library in self.built.glob("*.so"):
             shutil.copy2(library, self.source / library.name)
 

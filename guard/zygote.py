@@ -64,7 +64,9 @@ def _become(message: Message, fds: list[int]) -> NoReturn:
     """In the child: take up the role that was asked for; never returns."""
     log = os.open(message["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     null = os.open(os.devnull, os.O_RDONLY)
-    for descriptor, target in ((null, 0), (log, 1), (log, 2)):
+    # what a reference prints nobody reads, and it may be much
+    says = log if message["role"] == "worker" else os.open(os.devnull, os.O_WRONLY)
+    for descriptor, target in ((null, 0), (says, 1), (log, 2)):
         os.dup2(descriptor, target)
     os.close(log)
     os.close(null)

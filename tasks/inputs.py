@@ -124,7 +124,7 @@ class InputGenerator:
     def _make(self, fixed: Mapping[str, torch.Tensor], vary: bool) -> list[Input]:
         # the custom function is called first, and even for workloads that do not use it, as officially:
         # its draws move the generator
-        made: Mapping[str, Any] = {}
+        made: Any = {}
         if self._custom is not None:
             made = self._custom({**self.axes, **self.workload.scalars}, self.device)
         return [self._one(name, spec, made, fixed, vary) for name, spec in self.definition.inputs.items()]
@@ -150,14 +150,33 @@ class InputGenerator:
         return self._random(name, shape, spec, vary)
 
     def _custom_input(self, name: str, made: Mapping[str, Any]) -> Input:
+        function = self.definition.custom_inputs_entrypoint
+        if not isinstance(made, Mapping):
+            raise self._bad_custom(
+                f"{function!r} returned a {type(made).__name__}", "let it return a dict of every input"
+            )
         if name not in made:
-            function = self.definition.custom_inputs_entrypoint
-            raise TaskError(
-                f"custom input {name!r} is not among what {function!r} made ({sorted(made)})",
-                file=self.definition.name, field="custom_inputs_entrypoint", mend="let it return every input",
-            )  # fmt: skip
-        value: Input = made[name]
-        return value.to(self.device) if isinstance(value, torch.Tensor) else value
+            names = sorted(map(str, made))
+            raise self._bad_custom(
+                f"custom input {name!r} is not among what {function!r} made ({names})",
+                "let it return every input",
+            )
+        value = made[name]
+        if isinstance(value, torch.Tensor) and not value.is_meta and value.layout == torch.strided:
+            return value.to(self.device)
+        if isinstance(value, int | float | bool):
+            return value
+        what = (
+            f"a {value.layout} {value.device} tensor"
+            if isinstance(value, torch.Tensor)
+            else repr(type(value))
+        )
+        raise self._bad_custom(
+            f"custom input {name!r} is {what}", f"let {function!r} make plain tensors and numbers"
+        )
+
+    def _bad_custom(self, problem: str, mend: str) -> TaskError:
+        return TaskError(problem, file=self.definition.name, field="custom_inputs_entrypoint", mend=mend)
 
     def _random(self, name: str, shape: Shape, spec: TensorSpec, vary: bool) -> torch.Tensor:
         value = draw(name, shape, spec.dtype, self.device, spec.description)
