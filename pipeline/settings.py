@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from guard.verdict import PrecisionPolicy
 from tasks.errors import TaskError
@@ -46,6 +46,14 @@ class Settings(Value):
     """Folder in which a search keeps its journal."""
     out: Path | None = None
     """Folder a submission is written to; none: `submissions/ready` or `submissions/draft`."""
+
+    @field_validator("data", "runs", "out")
+    @classmethod
+    def _can_be_a_path(cls, value: tuple[Path, ...] | Path | None) -> tuple[Path, ...] | Path | None:
+        for path in value if isinstance(value, tuple) else (value,):
+            if path is not None and "\0" in str(path):
+                raise ValueError("no path holds a zero byte")
+        return value
 
     def budget_on(self, device: str) -> int:
         """Judging is dear on a CPU (Triton runs in its interpreter), so the default is small there."""
@@ -137,11 +145,15 @@ def _from_file(folder: Path) -> dict[str, Any]:
 
 
 def _parsed(file: Path) -> Any:
+    if not file.is_file():
+        raise TaskError("cannot be read (it is no file)", file=file, mend="make it a readable text file")
     try:
         text = file.read_text(encoding="utf-8")
         return tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text) or {}
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(f"cannot be read ({error})", file=file, mend="make it a readable text file") from None
+    except RecursionError:
+        raise TaskError("nests too deeply to be read", file=file, mend="write one key a line") from None
     except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
         kind = "TOML" if file.suffix == ".toml" else "YAML"
         raise TaskError(

@@ -1,5 +1,6 @@
 """Settings: four layers, read once, every fault named with file, key and mend."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -80,4 +81,24 @@ def test_two_settings_files_are_one_too_many(tmp_path):
 def test_a_settings_file_that_is_a_folder_is_bad_input(tmp_path):
     (tmp_path / "kernelarc.toml").mkdir()
     with pytest.raises(TaskError, match="cannot be read"):
+        read_settings({}, {}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[" * 5000, "nests too deeply"),
+        ('runs: "\\0"', "no path holds a zero byte"),
+        ('data: [a, "b\\0"]', "no path holds a zero byte"),
+    ],
+)
+def test_a_hostile_file_is_one_sentence_too(tmp_path, text, says):
+    (tmp_path / "kernelarc.yaml").write_text(text)
+    with pytest.raises(TaskError, match=says):
+        read_settings({}, {}, tmp_path)
+
+
+def test_a_settings_file_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "kernelarc.toml")
+    with pytest.raises(TaskError, match="it is no file"):
         read_settings({}, {}, tmp_path)
