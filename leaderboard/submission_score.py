@@ -25,6 +25,8 @@ class SubmissionScore(Value):
     problem: ProblemScore
     remarks: tuple[str, ...]
     """Why the figure is not one of the board's, and what counted 0 for which cause."""
+    as_on_the_board: bool = False
+    """Measured on the board's kind of GPU, at the board's clock under load."""
     predicted: PredictedScore | None = None
     """Where it was measured on the board's kind of GPU at another clock than the board locks it to."""
 
@@ -66,6 +68,7 @@ def score_submission(submission: Submission, t_sol: TimeTable, t_b: TimeTable) -
         submission=submission.digest,
         problem=problem,
         remarks=tuple(_remarks(submission, bounds, hardware)),
+        as_on_the_board=clock_beside_board(submission, hardware) == 1.0,
         predicted=_predicted(submission, bounds, problem, intervals, hardware),
     )
 
@@ -95,12 +98,8 @@ def _predicted(
     hardware: str,
 ) -> PredictedScore | None:
     """None on another kind of GPU, at the board's own clock, and where the clock under load is not known."""
-    evidence = submission.evidence
-    clock = evidence.verdict.environment.clocks.get("sm_during_mhz")
-    if clock is None or hardware not in evidence.verdict.environment.device.split():
-        return None
-    board = load_gpu(hardware).clocks_mhz.locked_sm
-    if board is None or abs(clock / board - 1) <= CLOCK_SHARE:
+    ratio = clock_beside_board(submission, hardware)
+    if ratio is None or ratio == 1.0:
         return None
     local = {}
     for scored in problem.workloads:
@@ -108,9 +107,25 @@ def _predicted(
             low, high = intervals.get(scored.workload, (scored.latency_ms, scored.latency_ms))
             local[scored.workload] = LocalTime(low, scored.latency_ms, high)
     shares: dict[str, float] = {}
-    for prediction in evidence.predictions:
+    for prediction in submission.evidence.predictions:
         shares |= shares_of(prediction)
-    return predict_score(problem.task, bounds, local, shares, clock, board)
+    board = load_gpu(hardware).clocks_mhz.locked_sm or 0
+    return predict_score(problem.task, bounds, local, shares, ratio * board, board)
+
+
+def clock_beside_board(submission: Submission, hardware: str) -> float | None:
+    """The SM clock under load over the board's, exactly 1 where they are the same within a percent.
+
+    None on another kind of GPU, and where one of the two is not known.
+    """
+    environment = submission.evidence.verdict.environment
+    clock = environment.clocks.get("sm_during_mhz")
+    if clock is None or hardware not in environment.device.split():
+        return None
+    board = load_gpu(hardware).clocks_mhz.locked_sm
+    if board is None:
+        return None
+    return 1.0 if abs(clock / board - 1) <= CLOCK_SHARE else clock / board
 
 
 def _remarks(submission: Submission, bounds: Mapping[str, object], hardware: str) -> Iterator[str]:

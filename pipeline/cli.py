@@ -5,6 +5,7 @@ import click
 from pipeline.commands import (
     audit,
     compare,
+    desk,
     doctor,
     download,
     evaluate,
@@ -47,6 +48,7 @@ main.add_command(score.score)
 main.add_command(snapshot.snapshot)
 main.add_command(reproduce.reproduce)
 main.add_command(regress.regress)
+main.add_command(desk.desk)
 main.add_command(query.ingest)
 main.add_command(query.query)
 main.add_command(doctor.doctor)

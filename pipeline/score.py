@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from leaderboard.desk import Ready
 from leaderboard.score import BenchmarkScore, score_benchmark
 from leaderboard.snapshot import TableRecord
 from leaderboard.submission_score import SubmissionScore, no_submission, score_submission
@@ -118,3 +119,22 @@ def _full_name(settings: Settings, name: str) -> str:
     from tasks.catalogue import find_task
 
     return find_task(name, settings.data).name
+
+
+def could_be_sent(settings: Settings, folder: Path, file_digest: str) -> Ready:
+    """A submission for the desk's plan, with the ends of its score where it says what the board would give."""
+    submission = verified(folder)
+    name = submission.evidence.task.name
+    unknown = Ready(file_digest, str(folder), name, None, None)
+    try:
+        tables = tables_for(settings, name, None)
+    except TaskError:
+        return unknown
+    scored = score_submission(submission, tables.t_sol, tables.t_b)
+    if scored.predicted is not None:
+        low, high = scored.predicted.interval
+    elif scored.as_on_the_board:
+        low, high = scored.problem.interval or (scored.problem.score, scored.problem.score)
+    else:
+        return unknown
+    return unknown._replace(low=low, high=high)

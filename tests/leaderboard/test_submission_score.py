@@ -97,4 +97,6 @@ def test_an_unlocked_gpu_of_the_boards_kind_is_predicted_with_an_interval_below_
     ],
 )
 def test_nothing_is_predicted_at_the_boards_clock_without_a_clock_or_on_another_gpu(environment) -> None:
-    assert score_submission(measured_on(**environment), SOL, BASELINE).predicted is None
+    found = score_submission(measured_on(**environment), SOL, BASELINE)
+    assert found.predicted is None
+    assert found.as_on_the_board == (environment == {"clocks": {"sm_during_mhz": 1500.0}})

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "numpy", "scipy", "optuna", "triton", "pynvml", "cupy", "pyarrow")
 COMMANDS = (
     "tasks", "show", "lint", "evaluate", "search", "resume", "submit", "verify", "doctor", "data",
-    "score", "snapshot", "reproduce", "regress", "ingest", "query", "compare", "audit", "guard",
+    "score", "snapshot", "reproduce", "regress", "desk", "ingest", "query", "compare", "audit", "guard",
 )  # fmt: skip
 
 

@@ -1,0 +1,216 @@
+"""The submission desk: a ledger of what was sent and what came back, and what to send next within the quota.
+
+Nothing here talks to a portal. A person uploads by hand and says so.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter, ValidationError, field_validator
+
+from tasks.errors import TaskError
+from tasks.value import Value, canonical_json
+
+AT_ONCE = 5
+"""Results a UTC day that the portal gives without delay (as its users describe it)."""
+DELAY_STEP, LONGEST_DELAY = timedelta(minutes=10), timedelta(minutes=60)
+MOST_IN_FLIGHT = 5
+
+
+def _moment(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(f"{text!r} has no UTC offset")
+    return text
+
+
+class Sent(Value):
+    event: Literal["sent"] = "sent"
+    file_digest: str
+    """sha256 of solution.json, byte for byte as it was uploaded."""
+    submission: str
+    """Digest of the submission it belongs to."""
+    task: str
+    mode: Literal["private", "release"]
+    at: str
+    """ISO 8601 with its offset."""
+
+    _checked = field_validator("at")(_moment)
+
+
+class Result(Value):
+    event: Literal["result"] = "result"
+    file_digest: str
+    status: Literal["passed", "failed"]
+    score: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    latency_ms: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    stack: str = ""
+    """Version of the portal's evaluation stack, as it says it."""
+    at: str
+
+    _checked = field_validator("at")(_moment)
+
+
+Entry = Annotated[Sent | Result, Field(discriminator="event")]
+_ENTRY: TypeAdapter[Sent | Result] = TypeAdapter(Entry)
+
+
+class Ledger(NamedTuple):
+    entries: tuple[Sent | Result, ...]
+
+    @property
+    def sent(self) -> tuple[Sent, ...]:
+        return tuple(e for e in self.entries if isinstance(e, Sent))
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        return tuple(e for e in self.entries if isinstance(e, Result))
+
+    @property
+    def in_flight(self) -> tuple[Sent, ...]:
+        """Sent, and more often than answered."""
+        answers = [r.file_digest for r in self.results]
+        waiting = []
+        for sent in self.sent:
+            if sent.file_digest in answers:
+                answers.remove(sent.file_digest)
+            else:
+                waiting.append(sent)
+        return tuple(waiting)
+
+    def best(self, task: str) -> float:
+        """The best score that came back for `task`; 0 when none did."""
+        files = {s.file_digest for s in self.sent if s.task == task}
+        scores = [r.score for r in self.results if r.file_digest in files and r.score is not None]
+        return max(scores, default=0.0)
+
+    def used_on(self, day: datetime) -> int:
+        """Results of the UTC day of `day`, with those that are still to come."""
+        wanted = day.astimezone(UTC).date()
+        answered = (datetime.fromisoformat(r.at).astimezone(UTC).date() for r in self.results)
+        return sum(date == wanted for date in answered) + len(self.in_flight)
+
+
+def read_ledger(path: Path) -> Ledger:
+    """What is written so far; a last line that was cut short is left out, any other fault is a `TaskError`."""
+    if not path.exists():
+        return Ledger(())
+    *lines, rest = path.read_text(encoding="utf-8").split("\n")
+    del rest  # no newline after it: it was never finished
+    entries = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entries.append(_ENTRY.validate_json(line))
+        except ValidationError as error:
+            raise TaskError(
+                f"line {number} is no entry: {error.errors()[0]['msg']}",
+                file=path,
+                mend="restore the line; the ledger is only ever added to",
+            ) from error
+    return Ledger(tuple(entries))
+
+
+def add_entry(path: Path, entry: Sent | Result) -> None:
+    """Write one more line, whole, after cutting off one that was never finished.
+
+    `TaskError` for a result of a file that was not sent, or was answered as often as it was sent.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        waiting = {s.file_digest for s in read_ledger(path).in_flight}
+        if isinstance(entry, Result) and entry.file_digest not in waiting:
+            problem = f"file {entry.file_digest[:12]} is not waiting for a result"
+            raise TaskError(problem, file=path, mend="note it as sent first")
+        whole = _whole_lines(path)
+        os.ftruncate(descriptor, whole)
+        os.lseek(descriptor, whole, os.SEEK_SET)
+        os.write(descriptor, f"{canonical_json(entry.model_dump(mode='json'))}\n".encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _whole_lines(path: Path) -> int:
+    return path.read_bytes().rfind(b"\n") + 1
+
+
+class Ready(NamedTuple):
+    """A submission that could be sent; low and high ends of the score it may get, None when not known."""
+
+    file_digest: str
+    name: str
+    task: str
+    low: float | None
+    high: float | None
+
+
+class Step(Value):
+    """One upload of the plan."""
+
+    name: str
+    task: str
+    best: float
+    """What the task has already."""
+    gain: float | None
+    """Expected gain in the task's score; None when nothing is known of what it would get."""
+    delay_minutes: int | None
+    """How long the portal holds its result back; None when something must come back first."""
+
+
+def plan(ledger: Ledger, ready: Iterable[Ready], now: datetime) -> tuple[Step, ...]:
+    """What to send next, most expected gain first, those of unknown gain last; what was sent is left out."""
+    known = {s.file_digest for s in ledger.sent}
+    open_ones = [(r, ledger.best(r.task)) for r in ready if r.file_digest not in known]
+    gains = [(r, best, expected_gain(r.low, r.high, best)) for r, best in open_ones]
+    gains.sort(key=lambda item: (item[2] is None, -(item[2] or 0.0), item[0].name))
+    used, free = ledger.used_on(now), MOST_IN_FLIGHT - len(ledger.in_flight)
+    return tuple(
+        Step(
+            name=r.name,
+            task=r.task,
+            best=best,
+            gain=gain,
+            delay_minutes=_minutes(delay(used + place + 1)) if place < free else None,
+        )
+        for place, (r, best, gain) in enumerate(gains)
+    )
+
+
+def delay(number: int) -> timedelta:
+    """How long the portal holds back the `number`th result of a UTC day."""
+    return min(max(number - AT_ONCE, 0) * DELAY_STEP, LONGEST_DELAY)
+
+
+def expected_gain(low: float | None, high: float | None, best: float) -> float | None:
+    """Of a score anywhere between its ends, how much it is above `best` on average: a worse one costs nothing."""
+    if low is None or high is None:
+        return None
+    if best >= high:
+        return 0.0
+    if best <= low:
+        return (low + high) / 2 - best
+    return (high - best) ** 2 / (2 * (high - low))
+
+
+def lines(ledger: Ledger) -> Sequence[tuple[str, ...]]:
+    """The ledger as a table, newest last."""
+    names = {s.file_digest: s.task for s in ledger.sent}
+    rows = [("when", "what", "task", "file", "result")]
+    for entry in ledger.entries:
+        if isinstance(entry, Sent):
+            rows.append((entry.at, "sent", entry.task, entry.file_digest[:12], entry.mode))
+        else:
+            figures = [f"score {entry.score:g}"] if entry.score is not None else []
+            figures += [f"{entry.latency_ms:g} ms"] if entry.latency_ms is not None else []
+            said = ", ".join([entry.status, *figures])
+            rows.append((entry.at, "result", names[entry.file_digest], entry.file_digest[:12], said))
+    return rows
+
+
+def _minutes(time: timedelta) -> int:
+    return int(time.total_seconds() // 60)
