@@ -69,7 +69,8 @@ class Snapshot(Value):
     t_sol: TableRecord | None = None
     t_b: TableRecord | None = None
     sentinels: dict[str, Medians] = {}
-    """Of each frozen kernel timed in the same session, the medians of its processes, milliseconds."""
+    """Of each workload of other snapshots of the same card, taken to stand for its speed: the medians of its
+    processes, milliseconds, by `sentinel_name`."""
 
     @model_validator(mode="after")
     def _says_enough(self) -> Self:
@@ -92,6 +93,11 @@ class Snapshot(Value):
         """Of its file, without the suffix: the task for a person, the digest for the reader."""
         task = re.sub(r"[^A-Za-z0-9._-]", "_", PurePosixPath(self.task.name).name).lstrip(".") or "task"
         return f"{task}-{self.digest[:12]}"
+
+
+def sentinel_name(candidate: str, workload: str) -> str:
+    """One name for one kernel and workload, whichever snapshot it stands in: by digest and uuid."""
+    return f"{candidate[:12]}[{workload}]"
 
 
 def process_medians(measurements: Iterable[Measurement], workload: str) -> WorkloadTimes | None:

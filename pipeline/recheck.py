@@ -10,6 +10,7 @@ from guard.protocol import Protocol
 from guard.verdict import Environment, Verdict
 from leaderboard.differences import Excusable
 from leaderboard.holds import Holding, holds
+from leaderboard.sentinels import sentinels_of
 from leaderboard.snapshot import Snapshot
 from leaderboard.snapshot_file import rebuild
 from pipeline.device import Chosen, choose_device
@@ -40,10 +41,13 @@ def recheck(
     progress: Progress,
     *,
     submission: Path | None = None,
+    sentinels: Sequence[Snapshot] = (),
     excused: frozenset[Excusable] = frozenset(),
     max_seconds: float | None = None,
 ) -> Recheck:
     """Judge it with the guard on this machine, under the snapshot's own protocol where the device allows.
+
+    `sentinels` are judged first when this is another card than the snapshot's, and its speed is taken out.
 
     With `max_seconds` workloads are judged in parts, and those that no longer fit are left out by name; the
     first part is always judged. `TaskError` when the task is not the snapshot's any more.
@@ -60,10 +64,44 @@ def recheck(
         def judge_part(part: Task, candidate: Candidate, protocol: Protocol) -> Verdict:
             return judge(part, candidate, protocol, session, progress.note)
 
+        standing = list(_judged_sentinels(snapshot, sentinels, settings, device, progress, judge_part))
         parts = judged_parts(task, candidate, protocol, judge_part, max_seconds)
         verdict = joined(task, list(parts))
-    holding = holds(snapshot, verdict, protocol, excused=excused, part_of=task.digest)
+    holding = holds(
+        snapshot,
+        verdict,
+        protocol,
+        sentinels=sentinels_of(standing),
+        excused=excused,
+        part_of=task.digest,
+    )
     return Recheck(snapshot=snapshot, verdict=verdict, holding=holding)
+
+
+def environment_here(device: Chosen) -> Environment:
+    """This machine as it is before anything runs."""
+    from guard.environment import Watch
+
+    with Watch(device) as watch:
+        pass
+    return watch.environment("none", {})
+
+
+def _judged_sentinels(
+    snapshot: Snapshot,
+    sentinels: Sequence[Snapshot],
+    settings: Settings,
+    device: Chosen,
+    progress: Progress,
+    judge: JudgePart,
+) -> Iterator[Verdict]:
+    """None of them on the snapshot's own card, where times are compared as they are."""
+    if not sentinels or environment_here(device).uuid == snapshot.environment.uuid:
+        return
+    for sentinel in sentinels:
+        progress.note(f"sentinel {sentinel.name}")
+        task = the_task(sentinel, settings, device, progress)
+        yield judge(task, rebuild(sentinel), _protocol(sentinel, device, settings, task))
 
 
 def the_task(snapshot: Snapshot, settings: Settings, device: Chosen, progress: Progress) -> Task:

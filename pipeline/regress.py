@@ -13,9 +13,9 @@ from leaderboard.equivalence import Answer
 from leaderboard.holds import Holding
 from leaderboard.sessions import DriverSeries, Session, examine, read_sessions, write_session
 from leaderboard.snapshot import Snapshot, WorkloadTimes, process_medians
-from pipeline.device import Chosen, choose_device
+from pipeline.device import choose_device
 from pipeline.progress import Progress
-from pipeline.recheck import recheck
+from pipeline.recheck import environment_here, recheck
 from pipeline.settings import Settings
 from tasks.value import Value
 
@@ -72,15 +72,6 @@ def regress(
             left = max(1.0, (max_seconds - (time.monotonic() - began)) / (len(snapshots) - number))
         found.append(_one(snapshot, settings, progress, here, root, left))
     return tuple(found)
-
-
-def environment_here(device: Chosen) -> Environment:
-    """This machine as it is before anything runs."""
-    from guard.environment import Watch
-
-    with Watch(device) as watch:
-        pass
-    return watch.environment("none", {})
 
 
 def code_of(found: Sequence[Regression]) -> int:

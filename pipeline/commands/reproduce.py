@@ -33,6 +33,10 @@ if TYPE_CHECKING:
         "--submission", type=click.Path(path_type=Path),
         help="The submission's folder, for a snapshot that holds only the solution's digest.",
     ),
+    click.option(
+        "--sentinel", "sentinels", multiple=True, type=click.Path(path_type=Path), metavar="SNAPSHOT",
+        help="Judged here first when this is another card than the snapshot's.",
+    ),
     data_option, device_option, inputs_option,
 )  # fmt: skip
 def reproduce(
@@ -40,6 +44,7 @@ def reproduce(
     max_seconds: float | None,
     across: tuple[str, ...],
     submission: Path | None,
+    sentinels: tuple[Path, ...],
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -62,6 +67,7 @@ def reproduce(
         settings_from(given),
         Lines(),
         submission=submission,
+        sentinels=[read_snapshot(path) for path in sentinels],
         excused=frozenset(across),  # type: ignore[arg-type]
         max_seconds=max_seconds,
     )

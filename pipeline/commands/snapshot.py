@@ -22,11 +22,21 @@ _SNAPSHOTS = Path("leaderboard/snapshots")
         "--date", "taken_on", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD",
         help="The date it bears. [default: when it was judged]",
     ),
+    click.option(
+        "--sentinel", "sentinels", multiple=True, type=click.Path(path_type=Path), metavar="SNAPSHOT",
+        help="A kernel that stands for the card's speed; may be given several times.",
+    ),
     click.option("--inline/--by-digest", default=True, help="Whether it holds the solution. [default: yes]"),
     data_option,
 )  # fmt: skip
 def snapshot(
-    folder: Path, place: Path, taken_on: datetime | None, inline: bool, as_json: bool, **given: Any
+    folder: Path,
+    place: Path,
+    taken_on: datetime | None,
+    sentinels: tuple[Path, ...],
+    inline: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Freeze the submission in FOLDER as a snapshot that anyone can reproduce.
 
@@ -37,11 +47,15 @@ def snapshot(
       kernelarc snapshot submissions/ready/L1/l1_rmsnorm/0123456789ab
       kernelarc snapshot submissions/draft/L2/l2_decoder/0123456789ab --out mine --by-digest --json
     """
-    from leaderboard.snapshot_file import write_snapshot
+    from leaderboard.snapshot_file import read_snapshot, write_snapshot
     from pipeline.freeze import freeze
 
     found = freeze(
-        settings_from(given), folder, taken_on=taken_on.date() if taken_on else None, inline=inline
+        settings_from(given),
+        folder,
+        taken_on=taken_on.date() if taken_on else None,
+        inline=inline,
+        sentinels=[read_snapshot(path) for path in sentinels],
     )
     path = write_snapshot(found, place)
     score = None if found.score is None else found.score.score

@@ -23,6 +23,7 @@ from pipeline.recheck import joined, judged_parts
 from pipeline.settings import PREFIX
 from submissions.package import package
 from submissions.write import write
+from tasks import load
 from tasks.candidate import Candidate
 from tasks.task import Task
 from tests.fakes.task import candidate, doubling_task
@@ -89,8 +90,6 @@ def submission_folder(tmp_path: Path, fake: FakeGuard, protocol: Protocol = FINA
     (place / "definition.json").write_text(task.definition.model_dump_json())
     lines = "".join(workload.model_dump_json() + "\n" for workload in task.workloads)
     (place / "workload.jsonl").write_text(lines)
-    from tasks import load
-
     loaded = load(str(place))
     judged = candidate("accepted 1", loaded)
     verdict = fake(loaded, judged, protocol, None)
@@ -218,6 +217,47 @@ def test_a_task_stands_for_its_best_submission_and_scores_zero_without_one(tmp_p
     assert best["problem"]["workloads"][0]["latency_ms"] == pytest.approx(0.1, rel=0.01)
     none = run("score", tmp_path / "doubling", "--out", tmp_path / "nowhere")
     assert none.exit_code == 0 and "3 counted 0" in none.stdout and "nothing was submitted" in none.stdout
+
+
+def a_sentinel(tmp_path: Path, fake: FakeGuard) -> Path:
+    """Of the shipped problem beside it, as another candidate."""
+    task = load(str(tmp_path / "doubling"))
+    judged = candidate("accepted 2", task)
+    verdict = fake(task, judged, FINAL, None)
+    submission = package(task, judged, verdict, target="LOCAL", context=a_context(verdict))
+    done = run("snapshot", write(submission, tmp_path / "sentinels"), "--out", tmp_path / "s", "--json")
+    return Path(json.loads(done.stdout)["file"])
+
+
+def test_on_another_card_sentinels_are_judged_first_and_take_its_speed_out(
+    tmp_path, fake, monkeypatch
+) -> None:
+    fake.environment = H200
+    folder = submission_folder(tmp_path, fake)
+    sentinel = a_sentinel(tmp_path, fake)
+    done = run("snapshot", folder, "--out", tmp_path / "s", "--sentinel", sentinel, "--json")
+    file = json.loads(done.stdout)["file"]
+    fake.environment = H200.model_copy(update={"uuid": "GPU-2"})
+    fake.slower = {f"workload-{n}": 1.07 for n in (4, 8, 16)}
+    monkeypatch.setattr(pipeline.recheck, "environment_here", lambda device: fake.environment)
+    monkeypatch.setattr(pipeline.recheck, "choose_device", lambda wanted: "cuda")
+    judged = len(fake.protocols)
+    said = json.loads(run("reproduce", file, "--sentinel", sentinel, "--json").stdout)
+    assert (said["answer"], len(fake.protocols) - judged) == ("REPRODUCED", 2)
+    assert "sentinel" in said["basis"] and {w["margin"] for w in said["workloads"]} == {0.03}
+    assert said["workloads"][0]["ratio"] == pytest.approx(1.0, abs=0.01)
+    fake.environment = H200
+    run("reproduce", file, "--sentinel", sentinel)
+    assert len(fake.protocols) - judged == 3
+
+
+def test_a_sentinel_of_another_card_is_refused(tmp_path, fake) -> None:
+    fake.environment = H200
+    folder = submission_folder(tmp_path, fake)
+    fake.environment = H200.model_copy(update={"uuid": "GPU-2"})
+    sentinel = a_sentinel(tmp_path, fake)
+    done = run("snapshot", folder, "--out", tmp_path / "s", "--sentinel", sentinel)
+    assert done.exit_code == 2 and "is no sentinel for it: card: GPU-2 then, GPU-1 now" in done.stderr
 
 
 class Clock:
