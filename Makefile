@@ -6,6 +6,7 @@
 #   make regress AGAINST="leaderboard/snapshots/*.json" [DEVICE=cuda] [ARGS="--max-seconds 600"]
 #   make test            everything that needs no GPU        make test-gpu    what needs one
 #   make check           format, lint, types, layers         make bench       speed and memory bars
+#   make soak            200 hostile candidates through one session: nothing of them is left
 #   make gpu-bundle      the wheels an offline GPU machine lacks
 #
 # Where nothing can be installed, run from the folder with the system's Python: make test-gpu RUN=python3
@@ -18,7 +19,7 @@ STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
 OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
-.PHONY: help setup submit evaluate reproduce regress test test-gpu check bench clean gpu-bundle
+.PHONY: help setup submit evaluate reproduce regress test test-gpu soak check bench clean gpu-bundle
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -45,10 +46,13 @@ regress: $(READY)
 	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
 test: $(READY)
-	@$(RUN) -m pytest -m "not gpu and not bench" -n 2 --dist loadfile $(ARGS)
+	@$(RUN) -m pytest -m "not gpu and not bench and not soak" -n 2 --dist loadfile $(ARGS)
 
 test-gpu: $(READY)
 	@$(RUN) -m pytest -m gpu $(ARGS)
+
+soak: $(READY)
+	@$(RUN) -m pytest -m soak $(ARGS)
 
 bench: $(READY)
 	@$(RUN) -m pytest -m bench $(ARGS)

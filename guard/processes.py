@@ -264,6 +264,8 @@ def _blame(ending: Message, what: str) -> tuple[ReasonCode | None, str]:
     peak = f"{ending['peak_bytes'] / 2**30:.1f} GiB"
     if ending["over_memory"]:
         return ReasonCode.MEMORY, f"the worker {what}: ended at {peak} of memory, over its limit"
+    if ending["over_disk"]:
+        return ReasonCode.MEMORY, f"the worker {what}: ended when its files had filled the disk"
     number = ending["signal"]
     if number == signal.SIGKILL:
         return None, f"the worker {what}: killed from outside (out of memory?) while it held {peak}"

@@ -12,21 +12,32 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from guard.channel import ChannelClosed, send
 from guard.sandbox.limits import adopt_orphans, die_with_parent
+from guard.scratch_use import ScratchUse
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _POLL_S = 0.05
 _PATIENCE_S = 5.0
 
 
-def guard_over(work: Callable[[], None], line: socket.socket, memory_bytes: int | None) -> None:
+@dataclass(frozen=True)
+class Limits:
+    """What a worker and all it started may hold together."""
+
+    memory_bytes: int | None
+    buffer_bytes: int
+    """Shared memory that is the reference's."""
+    scratch: Path
+
+
+def guard_over(work: Callable[[], None], line: socket.socket, limits: Limits) -> None:
     """Fork, let the child do `work`, and stay until it is gone with all its descendants. Never returns.
 
-    `line` is told `{pid, warden}` at once and `{exit, signal, peak_bytes, over_memory}` at the end; when the
-    other side closes it, everything is ended.
+    `line` is told `{pid, warden}` at once and `{exit, signal, peak_bytes, over_memory, over_disk}` at the end; when
+    the other side closes it, everything is ended.
     """
     adopt_orphans()
     die_with_parent()
@@ -37,9 +48,9 @@ def guard_over(work: Callable[[], None], line: socket.socket, memory_bytes: int 
         _run(work)
     with contextlib.suppress(ChannelClosed):
         send(line, {"pid": child, "warden": os.getpid()})
-    status, peak, over = _watch(child, line, memory_bytes)
+    status, peak, over = _watch(child, line, limits)
     end_descendants()
-    ended = {"exit": None, "signal": None, "peak_bytes": peak, "over_memory": over}
+    ended = {"exit": None, "signal": None, "peak_bytes": peak, **over}
     if os.WIFSIGNALED(status):
         ended["signal"] = os.WTERMSIG(status)
     else:
@@ -59,17 +70,20 @@ def _run(work: Callable[[], None]) -> None:
         os._exit(70)
 
 
-def _watch(child: int, line: socket.socket, memory_bytes: int | None) -> tuple[int, int, bool]:
-    peak, over = 0, False
+def _watch(child: int, line: socket.socket, limits: Limits) -> tuple[int, int, dict[str, bool]]:
+    peak, use = 0, ScratchUse(limits.scratch)
+    over = {"over_memory": False, "over_disk": False}
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status, peak, over
         ready, _, _ = select.select([line], [], [], _POLL_S)
-        held = resident_bytes([child, *descendants(os.getpid())])
+        pids = [child, *descendants(os.getpid())]
+        held = resident_bytes(pids, limits.buffer_bytes)
         peak = max(peak, held)
-        over = over or (memory_bytes is not None and held > memory_bytes)
-        if ready or over:
+        over["over_memory"] = limits.memory_bytes is not None and held > limits.memory_bytes
+        over["over_disk"] = use.is_over(pids)
+        if ready or any(over.values()):
             # nothing is ever sent to a warden: readable means closed
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
@@ -115,13 +129,15 @@ def end_descendants() -> None:
         time.sleep(0.002)
 
 
-def resident_bytes(pids: list[int]) -> int:
-    """Memory held, without file-backed and shared pages (the buffers belong to the reference)."""
+def resident_bytes(pids: list[int], buffer_bytes: int = 0) -> int:
+    """Memory held: private, and shared beyond the buffers, which belong to the reference; no files' pages."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-            total += (int(resident) - int(shared)) * _PAGE
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            kib = {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines)
+                   if name in ("RssAnon", "RssShmem")}  # fmt: skip
+            total += kib.get("RssAnon", 0) * 1024 + max(0, kib.get("RssShmem", 0) * 1024 - buffer_bytes)
     return total
 
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from guard.channel import ChannelClosed, Message, receive, send
 from guard.sandbox.limits import adopt_orphans, die_with_parent
-from guard.warden import end_descendants, guard_over
+from guard.warden import Limits, end_descendants, guard_over
 
 
 def main(argv: list[str]) -> None:
@@ -75,9 +75,13 @@ def _become(message: Message, fds: list[int]) -> NoReturn:
     work = _role(message, fds)
     if message["role"] == "worker":
         warden_line = socket.socket(fileno=fds[1])
-        memory = message.get("memory_bytes")
+        limits = Limits(
+            message.get("memory_bytes"),
+            message["input_size"] + message["output_size"],
+            Path(message["scratch"]),
+        )
         with contextlib.suppress(BaseException):
-            guard_over(work, warden_line, memory)
+            guard_over(work, warden_line, limits)
         os._exit(71)
     os.setsid()
     die_with_parent()

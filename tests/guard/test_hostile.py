@@ -3,6 +3,8 @@
 import math
 import os
 import stat
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -230,3 +232,47 @@ def test_what_a_reference_starts_ends_with_the_session(tmp_path: Path) -> None:
     with Session("cpu", threads=1) as opened:
         opened.reference(matmul_task(rows=(24,), reference=reference))
     assert not at_work([int(pid) for pid in note.read_text().split()])
+
+
+def test_memory_that_is_shared_counts_as_well(session: Session, quick: Protocol) -> None:
+    source = HEAD + (
+        "import mmap\n\nheld = mmap.mmap(-1, 1 << 30)\nfor place in range(0, 1 << 30, 4096):\n    held[place] = 1"
+        + RUN
+    )
+    protocol = quick.model_copy(update={"host_memory_gib": 0.75})
+    verdict = judge(matmul_task(), candidate(matmul_task(), source), protocol, session)
+    assert verdict.reason is not None
+    assert verdict.reason.code == ReasonCode.MEMORY, verdict.reason
+
+
+FILLS = {
+    "a file": "out = open('big', 'wb', buffering=0)",
+    "a file without a name": "out = open('big', 'wb', buffering=0)\nos.unlink('big')",
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_who_fills_the_disk_is_rejected_and_the_next_one_has_room(
+    quick: Protocol, small_disk: Path, name: str
+) -> None:
+    source = HEAD + (
+        f"{FILLS[name]}\ntry:\n    while True:\n        out.write(bytes(1 << 20))\nexcept OSError:\n    pass"
+        + RUN
+    )
+    with Session("cpu", scratch=small_disk, threads=1) as opened:
+        verdict = judge(matmul_task(), candidate(matmul_task(), source), quick, opened)
+        after = judge(matmul_task(), candidate(matmul_task()), quick, opened)
+    assert verdict.reason is not None
+    assert verdict.reason.code == ReasonCode.MEMORY, verdict.reason
+    assert after.status == "accepted", after.reason
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 48 MiB."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "none", tmp_path], check=False).returncode:
+        pytest.skip("only root may mount a file system")
+    try:
+        yield tmp_path
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
