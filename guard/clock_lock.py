@@ -2,13 +2,13 @@
 
 import atexit
 import signal
-import statistics
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Literal, NamedTuple
 
+from guard.duel_record import Conditions
 from guard.errors import GuardBroken
 from tasks.errors import TaskError
 
@@ -55,11 +55,27 @@ def locked(clocks: Clocks | None, device: Literal["cpu", "cuda"]) -> Iterator[st
         yield lock.policy
 
 
+def refuse_droop(conditions: Conditions, clocks: Clocks) -> None:
+    """`GuardBroken` when, as read while the card was at work, either clock was not within 1 % of what was locked.
+
+    What a card shows at idle says nothing: power and heat pull clocks down only under load.
+    """
+    seen = (("SM", clocks.sm, conditions.sm_mhz), ("memory", clocks.memory, conditions.memory_mhz))
+    for name, wanted, got in seen:
+        if not _FLOOR * wanted <= got <= wanted / _FLOOR:
+            raise GuardBroken(f"the {name} clock is {got:.0f} MHz under load, not {wanted} as locked")
+
+
+def clocks_of_policy(policy: str) -> Clocks | None:
+    """Of a header's `clock_policy`; None when nothing was locked."""
+    return clocks_of(policy.removeprefix("locked ")) if policy.startswith("locked ") else None
+
+
 class ClockLock:
     """Use as a context manager. Restores when left, when the interpreter ends, and when it is told to end (SIGTERM).
 
-    `nvml` is the module or something with its functions. `GuardBroken` when the driver refuses, or when
-    under load the clocks are not what was asked for.
+    `nvml` is the module or something with its functions. `GuardBroken` when the driver refuses, or
+    when the clocks cannot be given back.
     """
 
     def __init__(self, nvml: Any, handle: Any, clocks: Clocks) -> None:
@@ -88,26 +104,6 @@ class ClockLock:
 
     def __exit__(self, *_: object) -> None:
         self.restore()
-
-    def verify(self, load: Callable[[], object], readings: int = 10) -> float:
-        """The median SM clock while `load` runs, in MHz; `GuardBroken` below 99 % of what was asked for.
-
-        What a card shows at idle says nothing: power and heat pull clocks down only under load.
-        """
-        seen = [self._read(load) for _ in range(readings)]
-        sm, memory = (float(statistics.median(column)) for column in zip(*seen, strict=True))
-        for name, wanted, got in (("SM", self.clocks.sm, sm), ("memory", self.clocks.memory, memory)):
-            if got < _FLOOR * wanted or got > wanted / _FLOOR:
-                raise GuardBroken(f"the {name} clock is {got:.0f} MHz under load, not {wanted} as locked")
-        return sm
-
-    def _read(self, load: Callable[[], object]) -> tuple[float, float]:
-        load()
-        nvml = self._nvml
-        return (
-            float(nvml.nvmlDeviceGetClockInfo(self._handle, nvml.NVML_CLOCK_SM)),
-            float(nvml.nvmlDeviceGetClockInfo(self._handle, nvml.NVML_CLOCK_MEM)),
-        )
 
     def restore(self) -> None:
         """Both clocks are the driver's again; a second time does nothing, and one failure does not stop the other."""

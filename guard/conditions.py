@@ -101,7 +101,8 @@ def spoilt_by(conditions: Conditions, locked_sm_mhz: float | None) -> str:
     found = [reason for reason in SPOILING if reason in conditions.throttle_reasons]
     if found:
         return f"the GPU throttled: {', '.join(found)}"
-    if locked_sm_mhz and conditions.sm_mhz < _CLOCK_FLOOR * locked_sm_mhz:
+    capped = "sw-power-cap" in conditions.throttle_reasons  # by the kernel's own power, and flagged
+    if locked_sm_mhz and conditions.sm_mhz < _CLOCK_FLOOR * locked_sm_mhz and not capped:
         return f"the SM clock was {conditions.sm_mhz:.0f} MHz, locked at {locked_sm_mhz:.0f}"
     return ""
 

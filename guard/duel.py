@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from guard.clock_lock import Clocks, clocks_of_policy, refuse_droop
 from guard.comparison import CannotReject
 from guard.conditions import ConditionsWatch, company, open_nvml, spoilt_by
 from guard.duel_record import Header, ProcessRecord, Published, Shard, Side
@@ -35,6 +36,7 @@ Keep = Callable[[ProcessRecord], None]
 _PAGE = 4096
 _MOST_PAGES = 1 << 16
 _MOST_DISCARDED = 0.1
+_LOAD_S = 1.0
 
 
 class Contender:
@@ -130,7 +132,7 @@ class _Duel:
             "B": Contender("B", task, two[1], header.terms, session),
         }
         self.looks = _looks(header, len(task.workloads))
-        self.locked_mhz = _locked_mhz(header.clock_policy)
+        self.clocks = clocks_of_policy(header.clock_policy)
         self.longest_s = max((p.seconds for p in done), default=0.0)
         self.waiting: dict[int, tuple[WorkerProcess, int]] = {}
 
@@ -153,6 +155,18 @@ class _Duel:
             others := company(self.nvml, self.handle, self.session.zygote.pid, own=1)
         ):
             raise GuardBroken(f"{others} other processes compute on the GPU; wait for them or end them")
+
+        if self.clocks is not None:
+            self._look_under_load(self.clocks)
+
+    def _look_under_load(self, clocks: Clocks) -> None:
+        """The reference at work is load enough, and no candidate has run yet."""
+        reference = self.contenders["A"].trial.reference
+        with ConditionsWatch(self.nvml, self.handle, self.session.zygote.pid, own=1) as watch:
+            until = time.monotonic() + _LOAD_S
+            while time.monotonic() < until:
+                reference.ask("fresh", workload=0, index=-1, kind="fresh", dps=True, policy="tolerance")
+        refuse_droop(watch.conditions, clocks)
 
     def _run(self, until: float | None) -> Published:
         while (place := self._next_place()) is not None:
@@ -212,7 +226,7 @@ class _Duel:
         return ProcessRecord(
             arm=arm, process=number, place=place, pad_bytes=pad, values_seed=seed, began=at,
             seconds=round(time.monotonic() - began, 3), isolation=trial.isolation, conditions=watch.conditions,
-            spoilt="" if reason else spoilt_by(watch.conditions, self.locked_mhz), reason=reason,
+            spoilt="" if reason else spoilt_by(watch.conditions, self.clocks and self.clocks.sm), reason=reason,
             measurements=tuple(trial.measurements),
         )  # fmt: skip
 
@@ -280,8 +294,3 @@ def _looks(header: Header, workloads: int) -> tuple[int, ...]:
     with contextlib.suppress(CannotReject):
         return tuple(look.processes for look in looks_for(header.terms.rule, workloads))
     return ()
-
-
-def _locked_mhz(policy: str) -> float | None:
-    """Of `locked 1500/3996` the first figure."""
-    return float(policy.split()[1].split("/")[0]) if policy.startswith("locked ") else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from guard.clock_lock import PRESETS, ClockLock, Clocks, clocks_of, locked
+from guard.clock_lock import PRESETS, ClockLock, Clocks, clocks_of, clocks_of_policy, locked, refuse_droop
 from guard.conditions import ConditionsWatch, company, spoilt_by
 from guard.duel_record import Conditions
 from guard.errors import GuardBroken
@@ -142,11 +142,19 @@ def test_being_told_to_end_gives_them_back_first() -> None:
 def test_a_clock_that_only_holds_at_idle_is_found_under_load() -> None:
     nvml = FakeNvml(droop=0.98)
     with ClockLock(nvml, None, CLOCKS) as lock:
-        assert lock.verify(lambda: None) == 1500
-        nvml.loaded = True
-        with pytest.raises(GuardBroken, match="under load, not 1500"):
-            lock.verify(lambda: None)
-    assert nvml.sm is None
+        assert clocks_of_policy(lock.policy) == CLOCKS
+        for loaded in (False, True):
+            nvml.loaded = loaded
+            with ConditionsWatch(nvml, None, os.getpid()) as watch:
+                pass
+            if not loaded:
+                refuse_droop(watch.conditions, CLOCKS)
+                continue
+            with pytest.raises(GuardBroken, match="SM clock is 1470 MHz under load, not 1500"):
+                refuse_droop(watch.conditions, CLOCKS)
+    with pytest.raises(GuardBroken, match="memory"):
+        refuse_droop(Conditions(sm_mhz=1500, memory_mhz=3000), CLOCKS)
+    assert clocks_of_policy("unlocked") is None
 
 
 def test_another_process_on_the_gpu_is_seen_and_spoils_the_times() -> None:
@@ -197,6 +205,7 @@ def test_a_locked_clock_must_be_held_to_99_percent() -> None:
     assert spoilt_by(Conditions(sm_mhz=1486), 1500) == ""
     assert "1484 MHz" in spoilt_by(Conditions(sm_mhz=1484), 1500)
     assert spoilt_by(Conditions(sm_mhz=1200), None) == ""
+    assert spoilt_by(Conditions(sm_mhz=1200, throttle_reasons=("sw-power-cap",)), 1500) == ""
 
 
 def test_without_nvml_there_is_nothing_to_say() -> None:
