@@ -14,6 +14,7 @@ from guard.figures import paired_arms, rounded
 from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.selftest_task import DOSES, doses_candidate, doses_task, kinds_candidate, kinds_task
+from guard.selftest_trials import Trials, company_trials, power_trials
 from guard.session import Session
 from guard.terms import terms_for
 from guard.verdict import Environment, Measurement, TimerName, deciding
@@ -80,6 +81,8 @@ class Selftest(Value):
     comparisons: tuple[SelfComparison, ...] = ()
     noise: tuple[Noise, ...] = ()
     injected: tuple[InjectedChange, ...] = ()
+    trials: tuple[Trials, ...] = ()
+    """On a GPU: company and a power cap, brought about on purpose."""
     not_run: tuple[str, ...] = ()
     """What the limit of seconds left no room for."""
 
@@ -89,8 +92,10 @@ class Selftest(Value):
 
     @property
     def is_good(self) -> bool:
-        """The timer was tried and follows, and of up to twenty comparisons at most one cried wolf."""
+        """The timer follows, of up to twenty comparisons at most one cried wolf, and what was brought about was seen."""
         if self.timer is None or any(i.wrongly_equivalent for i in self.injected):
+            return False
+        if any(t.noticed < t.tried for t in self.trials):
             return False
         follows = abs(self.timer.slope - 1) <= _SLOPE_LIMITS[self.environment.kind]
         return follows and self.alarms <= 1
@@ -114,6 +119,7 @@ class Selftest(Value):
             f"+{i.change:.0%} injected: found in {len(i.found)} of {len(i.found) + len(i.missed)} kernels"
             for i in self.injected
         ]
+        said += [trial.line() for trial in self.trials]
         return (*said, *(f"not run within the seconds: {name}" for name in self.not_run))
 
 
@@ -144,11 +150,16 @@ class _Selftest:
     def left_s(self) -> float:
         return self.until - time.monotonic()
 
+    def _say(self, what: str) -> None:
+        if self.left_s > 0:
+            self.progress(what)
+
     def run(self, comparisons: int) -> Selftest:
         with Watch(self.session.device) as watch:
             self._timer()
             first = self._against_itself(noise=True)
             runs = [first] if first else []
+            trials = self._trials()
             injected = [longer for change in _INJECTED if (longer := self._injected(change))]
             while len(runs) < comparisons and (again := self._against_itself()):
                 runs.append(again)
@@ -157,7 +168,7 @@ class _Selftest:
         return rounded(
             Selftest(
                 environment=watch.environment("", {}), seconds=time.monotonic() - self.began, comparisons=tuple(runs),
-                injected=tuple(injected), not_run=tuple(self.not_run), **self.found,
+                injected=tuple(injected), trials=trials, not_run=tuple(self.not_run), **self.found,
             )
         )  # fmt: skip
 
@@ -171,7 +182,7 @@ class _Selftest:
 
     def _against_itself(self, noise: bool = False) -> SelfComparison | None:
         task, candidate = kinds_task(self.session.device), kinds_candidate(self.session.device)
-        self.progress("kernels against themselves")
+        self._say("kernels against themselves")
         run = self._duel(task, candidate, candidate)
         if run is None:
             if noise:
@@ -184,9 +195,16 @@ class _Selftest:
             alarms=alarms, outcomes={n: str(o) for n, o in run.outcomes.items()}, flags=run.flags
         )
 
+    def _trials(self) -> tuple[Trials, ...]:
+        if self.session.device != "cuda":
+            return ()
+        self._say("company and a power cap, on purpose")
+        each = (company_trials, power_trials)
+        return tuple(trials(self.session, left_s=lambda: self.left_s) for trials in each)
+
     def _injected(self, change: float) -> InjectedChange | None:
         device = self.session.device
-        self.progress(f"spins longer by {change:.0%}")
+        self._say(f"spins longer by {change:.0%}")
         timer = self.found.get("timer")
         longer = doses_candidate(device, 1 + change, _whole_kernel(timer, change, device))
         run = self._duel(doses_task(device), doses_candidate(device), longer)

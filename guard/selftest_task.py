@@ -129,6 +129,11 @@ def kinds_task(device: Device) -> Task:
     return _task("guard_selftest_kinds", {name: spec for name, spec in KINDS[device].items()})
 
 
+def power_task() -> Task:
+    """The largest product alone."""
+    return _task("guard_selftest_kinds", {"gemm-16384": KINDS["cuda"]["gemm-16384"]})
+
+
 def doses_task(device: Device) -> Task:
     """One workload a dose; its uuid is the dose."""
     return _task("guard_selftest_doses", {f"spin-{dose}": (4096, 0, dose) for dose in DOSES[device]})

@@ -66,6 +66,11 @@ class Session:
             self._zygote = Zygote(self.scratch)
         return self._zygote
 
+    @property
+    def holds_reference(self) -> bool:
+        """Whether a reference process is alive, and holds memory of the device."""
+        return self._reference is not None
+
     def reference(self, task: Task) -> ReferenceProcess:
         """R for `task`, READY: its reference and generator ran on every workload. The last one is kept."""
         if self._reference is not None and self._reference[0] == task.digest:

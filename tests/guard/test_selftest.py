@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import guard.selftest_trials
 from guard.cross_compile import cross_compile
 from guard.duel_record import Conditions
 from guard.judge import judge
@@ -19,6 +20,7 @@ from guard.selftest import (
     timer_check,
 )
 from guard.selftest_task import DOSES, KINDS, doses_candidate, doses_task, kinds_candidate, kinds_task
+from guard.selftest_trials import Trials, company_trials
 from guard.session import Session
 from guard.verdict import Environment, Measurement
 
@@ -114,6 +116,25 @@ def test_a_timer_that_does_not_follow_or_was_not_tried_is_not_good() -> None:
 def test_a_large_change_called_equivalent_is_not_good() -> None:
     green = InjectedChange(change=0.05, found=(), missed=("a",), wrongly_equivalent=("a",))
     assert not made(injected=(green,)).is_good
+
+
+def test_company_that_is_not_noticed_every_time_is_not_good() -> None:
+    noticed = Trials(name="company on the GPU", tried=10, noticed=10)
+    assert made(trials=(noticed,)).is_good
+    assert not made(trials=(noticed.model_copy(update={"noticed": 9}),)).is_good
+
+
+def test_company_is_looked_for_before_and_while_it_is_there(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company = iter([0, 1, 0, 0, 1, 1])
+    monkeypatch.setattr(
+        guard.selftest_trials,
+        "_conditions",
+        lambda session, work: Conditions(other_processes=next(company)),
+    )
+    found = company_trials(session, count=3)
+    assert (found.tried, found.noticed, found.false_alarms) == (3, 2, 1)
 
 
 def test_without_seconds_nothing_runs_and_all_of_it_is_said(session: Session) -> None:

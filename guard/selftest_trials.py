@@ -1,0 +1,76 @@
+"""Does the guard notice company on the GPU, and a power cap? Brought about on purpose, ten times each; GPU only."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from guard.conditions import ConditionsWatch, open_nvml, spoilt_by
+from guard.duel_record import Conditions
+from guard.errors import GuardBroken
+from guard.judge import judge
+from guard.protocol import SMOKE
+from guard.runner import ProgramFailed, run_program
+from guard.selftest_task import kinds_candidate, power_task
+from guard.session import Session
+from tasks.value import Value
+
+_TENANT_S = 2.0
+_LIMIT_S = 120.0
+
+
+class Trials(Value):
+    """How often what was brought about was noticed."""
+
+    name: str
+    tried: int
+    noticed: int
+    """Of `tried`."""
+    false_alarms: int = 0
+    """How often it was noticed while it was not there, of as many looks before."""
+
+    def line(self) -> str:
+        return f"{self.name}: noticed in {self.noticed} of {self.tried}, and {self.false_alarms} times when not there"
+
+
+def company_trials(session: Session, count: int = 10, left_s: Callable[[], float] = lambda: 1e9) -> Trials:
+    """Another process computes on the GPU while conditions are read; `GuardBroken` when it cannot be started."""
+    noticed = false_alarms = tried = 0
+    while tried < count and left_s() > 0:
+        false_alarms += bool(spoilt_by(_conditions(session, lambda: None), None))
+        seen = _conditions(session, lambda: _tenant(session))
+        noticed += seen.other_processes > 0 and bool(spoilt_by(seen, None))
+        tried += 1
+    return Trials(name="company on the GPU", tried=tried, noticed=noticed, false_alarms=false_alarms)
+
+
+def power_trials(session: Session, count: int = 10, left_s: Callable[[], float] = lambda: 1e9) -> Trials:
+    """A product large enough to draw all the power that the card may have; a cap is recorded, and spoils nothing."""
+    task, candidate = power_task(), kinds_candidate("cuda")
+    protocol = SMOKE.model_copy(update={"official_rounds": 1, "measured_calls": 1, "timed_calls": 100})
+    noticed = false_alarms = tried = 0
+    while tried < count and left_s() > 0:
+        idle = _conditions(session, lambda: None)
+        false_alarms += "sw-power-cap" in idle.throttle_reasons
+        seen = _conditions(session, lambda: judge(task, candidate, protocol, session))
+        noticed += "sw-power-cap" in seen.throttle_reasons
+        tried += 1
+    return Trials(name="power cap", tried=tried, noticed=noticed, false_alarms=false_alarms)
+
+
+def _conditions(session: Session, work: Callable[[], object]) -> Conditions:
+    """As they were while `work` ran; our own processes on the GPU are at most reference and worker."""
+    nvml, handle = open_nvml(session.device)
+    own = 2 if session.holds_reference else 0
+    with ConditionsWatch(nvml, handle, session.zygote.pid, own=own) as watch, ThreadPoolExecutor(1) as beside:
+        beside.submit(work).result()
+    return watch.conditions
+
+
+def _tenant(session: Session) -> None:
+    folder = session.scratch / "tenant"
+    folder.mkdir(exist_ok=True)
+    try:
+        run_program(
+            "guard.selftest_tenant", {"seconds": _TENANT_S}, limit_s=_LIMIT_S, scratch=folder, sandboxed=False
+        )
+    except ProgramFailed as error:
+        raise GuardBroken(f"no second process could compute on the GPU: {error}") from error
