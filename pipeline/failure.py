@@ -15,6 +15,8 @@ from tasks.errors import TaskError
 GOOD, NOT_GOOD, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
 _INPUT_ERRORS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, FileExistsError)
+_PLACES = (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+"""What a path can be at fault for beside those: a disk that is only read, a name too long, a loop of links."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -56,9 +58,9 @@ def _of_the_system(error: OSError) -> tuple[str, int]:
         return "the disk is full: nothing half-written was kept; free some space and run it again", BROKEN
     where = f"{error.filename}: " if error.filename else ""
     sentence = f"{where}{(error.strerror or str(error)).lower()}"
-    return (
-        (f"{sentence}; check the path", BAD_INPUT) if isinstance(error, _INPUT_ERRORS) else (sentence, BROKEN)
-    )
+    if isinstance(error, _INPUT_ERRORS) or error.errno in _PLACES:
+        return f"{sentence}; check the path", BAD_INPUT
+    return sentence, BROKEN
 
 
 class Program(click.Group):

@@ -1,5 +1,6 @@
 """The journal of a run: one JSON line an event, on disk before the next step is taken."""
 
+import errno
 import fcntl
 import json
 import os
@@ -91,6 +92,8 @@ def read_events(path: Path) -> tuple[Any, list[Event]]:
 
 def _whole_lines(path: Path) -> list[bytes]:
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "no file")
         content = path.read_bytes()
     except OSError as error:
         raise TaskError(
@@ -105,7 +108,7 @@ def _whole_lines(path: Path) -> list[bytes]:
 def _parsed(line: bytes, path: Path, number: int) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TaskError(
             "is not a JSON line", file=path, field=f"line {number}", mend="the journal was edited"
         ) from None

@@ -1,5 +1,6 @@
 """The folder of one run: its journal, its candidates and what was said of each, all named by digest."""
 
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -93,7 +94,10 @@ class Run:
         self.journal.close()
 
     def outcome(self, candidate: Candidate) -> Outcome | None:
-        return _read(self.folder / "verdicts" / f"{candidate.digest}.json", Outcome)
+        file = self.folder / "verdicts" / f"{candidate.digest}.json"
+        kept = _read(file, Outcome)
+        said = (kept.candidate.digest, kept.verdict.candidate_digest) if kept else ()
+        return _about(candidate, file, kept, *said)
 
     def outcomes(self) -> list[Outcome]:
         """Every outcome on disk, by digest; a run that took another turn keeps what it had paid for."""
@@ -103,7 +107,9 @@ class Run:
         _write(self.folder / "verdicts" / f"{outcome.candidate.digest}.json", outcome)
 
     def final(self, candidate: Candidate, protocol: Protocol) -> Final | None:
-        return _read(self._final_file(candidate.digest, protocol), Final)
+        file = self._final_file(candidate.digest, protocol)
+        kept = _read(file, Final)
+        return _about(candidate, file, kept, *((kept.verdict.candidate_digest,) if kept else ()))
 
     def keep_final(self, final: Final) -> None:
         _write(self._final_file(final.verdict.candidate_digest, final.protocol), final)
@@ -146,6 +152,8 @@ def _kept(folder: Path) -> list[Path]:
 
 
 def _read(file: Path, kind: type[T]) -> T | None:
+    if file.exists() and not file.is_file():
+        raise TaskError("is no file", file=file, mend="delete it and resume")
     try:
         return kind.model_validate_json(file.read_bytes())
     except FileNotFoundError:
@@ -154,13 +162,29 @@ def _read(file: Path, kind: type[T]) -> T | None:
         raise TaskError("was changed since it was written", file=file, mend="delete it and resume") from None
 
 
+def _about(candidate: Candidate, file: Path, kept: T | None, *said: str) -> T | None:
+    """What was kept, if all that it says of whom it is about is true."""
+    if kept is not None and set(said) != {candidate.digest}:
+        raise TaskError("is about another candidate", file=file, mend="delete it and resume")
+    return kept
+
+
 def _write(file: Path, value: Value) -> None:
     file.parent.mkdir(exist_ok=True)
     write_whole(file, value.model_dump_json(indent=1).encode())
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Beside its place, synced, then moved there: a reader sees the whole or nothing."""
+    """Beside its place, synced, then moved there: a reader sees the whole or nothing.
+
+    What is there and no ordinary file, such as a pipe or `/dev/null`, is written into and stays what it is.
+    """
+    file = file.resolve()
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    if file.exists() and not file.is_file():
+        file.write_bytes(content)
+        return
     beside = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as stream:

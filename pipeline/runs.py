@@ -1,6 +1,6 @@
 """Beginning a run, and going on with one: the same task, device, agents and settings, or none at all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -48,6 +48,7 @@ def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
     """An old run. Raises `TaskError` when its task has changed, `GuardBroken` without its device."""
     with Run.open(folder) as run:
         header = run.header
+        _known(header.agents)
         if choose_device(header.device) != header.device:
             raise GuardBroken(f"the run was begun on {header.device}, which is not here")
         prepared = prepare(header.settings, header.task, header.device, progress)
@@ -74,7 +75,7 @@ def _resumable(run: Run, progress: Progress) -> Iterator[None]:
     except KeyboardInterrupt:
         run.journal.append(Event(event="note", text="stopped by hand"))
         raise Interrupted(again) from None
-    except (GuardBroken, OSError):
+    except (GuardBroken, TaskError, OSError):
         progress.note(f"the run is kept; `{again}` goes on from here")
         raise
 
@@ -83,9 +84,15 @@ def _agents(settings: Settings) -> tuple[str, ...]:
     """The agents of a run, in the order of the registry. Raises `TaskError` for a name there is not."""
     from agents import AGENTS
 
-    unknown = [name for name in settings.agents if name not in AGENTS]
+    _known(settings.agents)
+    return tuple(name for name in AGENTS if not settings.agents or name in settings.agents)
+
+
+def _known(names: Sequence[str]) -> None:
+    from agents import AGENTS
+
+    unknown = [name for name in names if name not in AGENTS]
     if unknown:
         raise TaskError(
             f"there is no agent {unknown[0]!r}", field="--agents", mend=f"the agents are {', '.join(AGENTS)}"
         )
-    return tuple(name for name in AGENTS if not settings.agents or name in settings.agents)

@@ -54,7 +54,10 @@ def evaluate(task: str, solution: Path | None, traces: Path | None, as_json: boo
     from pipeline.evaluate import evaluate as judge_it
     from pipeline.evaluate import write_traces
     from pipeline.progress import Lines
+    from tasks.errors import TaskError
 
+    if traces is not None and (traces.is_dir() or not traces.parent.is_dir()):
+        raise TaskError("is no place for a file", file=traces, field="--traces", mend="check the path")
     evaluation = judge_it(settings_from(given), task, solution, Lines())
     if traces is not None:
         write_traces(evaluation, traces)
