@@ -78,7 +78,7 @@ def _watch(child: int, line: socket.socket, limits: Limits) -> tuple[int, int, d
         if done:
             return status, peak, over
         ready, _, _ = select.select([line], [], [], _POLL_S)
-        pids = [child, *descendants(os.getpid())]
+        pids = descendants(os.getpid())  # the child among them: it must not count twice
         held = resident_bytes(pids, limits.buffer_bytes)
         peak = max(peak, held)
         over["over_memory"] = limits.memory_bytes is not None and held > limits.memory_bytes
