@@ -14,7 +14,7 @@ from tasks.errors import TaskError
 
 ROOT = Path("submissions")
 _ASKED_WRONGLY = {
-    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
 }  # fmt: skip
 """What the chosen place is at fault for; every other error (a full disk, a failing one) is the machine's."""
 

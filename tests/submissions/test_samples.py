@@ -1,4 +1,5 @@
 import gzip
+import io
 import subprocess
 from pathlib import Path
 
@@ -63,3 +64,12 @@ def packed(text: bytes) -> bytes:
             return text
 
     return pack(Other(()))
+
+
+def test_a_small_file_that_unpacks_to_very_much_is_refused() -> None:
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as file:
+        for _ in range(65):
+            file.write(b"\n" * (1 << 20))
+    with pytest.raises(ValueError, match="take more than"):
+        unpack(buffer.getvalue())
