@@ -80,16 +80,21 @@ class ReferenceProcess:
             raise GuardBroken(f"the reference process failed during {op!r}: {error}") from error
         return _sound(message)
 
+    @property
+    def is_alive(self) -> bool:
+        return self._handle >= 0 and not _has_ended(self._handle)
+
     def close(self, patience_s: float = _ENDING_LIMIT_S) -> None:
         """End it; one that is busy for longer than `patience_s`, or left children of its group, is killed."""
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
         self._line.close()
         if self._handle >= 0:
-            _wait_for_end(self._handle, patience_s)  # its memory is wanted next
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._pid, signal.SIGKILL)
-            _wait_for_end(self._handle, _ENDING_LIMIT_S)
+            if self.is_alive:  # else its number may be somebody else's by now
+                _has_ended(self._handle, patience_s)  # its memory is wanted next
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._pid, signal.SIGKILL)
+                _has_ended(self._handle, _ENDING_LIMIT_S)
             os.close(self._handle)
             self._handle = -1
         for descriptor in self.fds:
@@ -97,11 +102,11 @@ class ReferenceProcess:
         self.fds = []
 
 
-def _wait_for_end(handle: int, limit_s: float) -> None:
-    """Until the process behind a pidfd has ended, or the limit."""
+def _has_ended(handle: int, limit_s: float = 0.0) -> bool:
+    """Whether the process behind a pidfd has ended, or does so within the limit."""
     waiting = select.poll()
     waiting.register(handle, select.POLLIN)
-    waiting.poll(limit_s * 1e3)
+    return bool(waiting.poll(limit_s * 1e3))
 
 
 def _sound(message: Message) -> Message:

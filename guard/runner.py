@@ -54,6 +54,10 @@ class Zygote:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
     def wait(self) -> None:
         """Until it can fork. `GuardBroken` when it cannot start."""
         if self._is_ready:

@@ -62,6 +62,11 @@ class Session:
 
     @property
     def zygote(self) -> Zygote:
+        if self._zygote is not None and not self._zygote.is_alive:
+            # whoever ended it broke one judgement; the next one starts anew
+            self._drop_reference()
+            self._zygote.close()
+            self._zygote = None
         if self._zygote is None:
             self._zygote = Zygote(self.scratch)
         return self._zygote
@@ -73,8 +78,9 @@ class Session:
 
     def reference(self, task: Task) -> ReferenceProcess:
         """R for `task`, READY: its reference and generator ran on every workload. The last one is kept."""
-        if self._reference is not None and self._reference[0] == task.digest:
-            return self._reference[1]
+        kept = self._reference
+        if kept is not None and kept[0] == task.digest and kept[1].is_alive and self.zygote.is_alive:
+            return kept[1]
         self._drop_reference()
         file = self.scratch / f"task-{task.digest[:16]}.json"
         file.write_text(task.model_dump_json())

@@ -2,8 +2,10 @@
 
 import math
 import os
+import signal
 import stat
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +22,7 @@ from guard.protocol import Protocol
 from guard.removal import remove_tree
 from guard.session import Session
 from guard.verdict import Reason, ReasonCode
-from guard.warden import at_work
+from guard.warden import at_work, descendants
 from tests.guard.cases import candidate, matmul_task
 
 HEAD = "import ctypes, os, resource, signal, sys\nimport torch\n"
@@ -276,3 +278,32 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
     finally:
         subprocess.run(["umount", tmp_path], check=True)
+
+
+SLOW = "import time\nimport torch\n\n\ndef run(A, B):\n    time.sleep(0.3)\n    return torch.mm(A, B)\n"
+
+
+@pytest.mark.parametrize("victim", ["reference", "zygote", "worker"])
+def test_who_kills_the_guards_processes_breaks_one_judgement_and_no_more(
+    quick: Protocol, victim: str
+) -> None:
+    task = matmul_task()
+    with Session("cpu", threads=1) as opened:
+        assert judge(task, candidate(task), quick, opened).status == "accepted"
+        reference = opened.reference(task)._pid
+
+        def kill() -> None:
+            zygote = opened.zygote.pid
+            workers = [p for p in descendants(zygote) if p != reference and _parent(p) != zygote]
+            os.kill({"reference": reference, "zygote": zygote, "worker": workers[0]}[victim], signal.SIGKILL)
+
+        killer = threading.Timer(1.0, kill)
+        killer.start()
+        with pytest.raises(GuardBroken):
+            judge(task, candidate(task, SLOW), quick, opened)
+        killer.join()
+        assert judge(task, candidate(task, SLOW), quick, opened).status == "accepted"
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
