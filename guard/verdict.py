@@ -93,6 +93,15 @@ class Environment(Value):
     """Level reached, such as `memfd+netns+landlock+seccomp`."""
 
 
+FLAGS = {
+    "FRAGILE": "the share of matching elements is so near the official edge that another draw may fail",
+    "NOT_STREAM_IDENTICAL": "the official random stream was not run whole (fewer rounds, or sizes scaled down), "
+    "so error figures are not the public evaluator's",
+    "UNSHIFTED_POINTERS": "inputs were too large to be copied to shifted addresses for the timed calls",
+}
+"""What the remarks of a verdict mean, for those who read them."""
+
+
 class WorkloadVerdict(Value):
     uuid: str
     axes: dict[str, int]

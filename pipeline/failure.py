@@ -1,10 +1,13 @@
 """The one place where a failure becomes one sentence and an exit code."""
 
+import contextlib
 import errno
 import json
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -63,12 +66,19 @@ def _of_the_system(error: OSError) -> tuple[str, int]:
     return sentence, BROKEN
 
 
+def _stopped(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
 class Program(click.Group):
     """The command line, with every failure said once on stderr; under `--json` stdout says it too."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> NoReturn:
         arguments = list(sys.argv[1:] if args is None else args)
         more["standalone_mode"] = False
+        # being told to end is being stopped: what was started is ended too, and the way on is said
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGTERM, _stopped)
         try:
             code = super().main(arguments, *rest, **more)
         # the last frame there is: whatever comes this far must leave as a sentence and a code

@@ -25,13 +25,14 @@ else
   echo "[1/3] keeping .venv"
 fi
 echo "[2/3] installing the installer"
-if .venv/bin/python -m pip install -q --disable-pip-version-check uv; then
+if .venv/bin/python -m pip install -q --disable-pip-version-check uv 2>.venv/pip.log; then
   echo "[3/3] installing kernelarc and what it needs (under a minute)"
   # uv reads none of pip's settings
   links=(); for place in ${PIP_FIND_LINKS:-}; do links+=(--find-links "$place"); done
   .venv/bin/uv pip install -q --python .venv/bin/python "${links[@]}" "${overrides[@]}" \
     -c "$constraints" -e ".[$EXTRAS]"
 else
+  cat .venv/pip.log >&2
   echo "[3/3] installing kernelarc and what it needs with pip (two to three minutes)"
   .venv/bin/python -m pip install -q --disable-pip-version-check -c "$constraints" -e ".[$EXTRAS]"
 fi

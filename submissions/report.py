@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from guard.verdict import latency_of
+from guard.verdict import FLAGS, latency_of
 from submissions.submission import Submission
 from submissions.upload import PRECISION
 
@@ -117,5 +117,6 @@ def _renderer() -> Callable[..., str]:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["cell"] = _cell
+    environment.globals["meaning_of"] = lambda flag: FLAGS.get(flag, "")
     text = Path(__file__).with_name("report.md.j2").read_text(encoding="utf-8")
     return environment.from_string(text).render

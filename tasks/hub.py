@@ -68,7 +68,8 @@ def _library() -> tuple[Any, tuple[type[Exception], ...]]:
         from huggingface_hub.errors import HTTPError
     except ImportError as error:
         raise TaskError(
-            "downloading needs huggingface_hub", mend="install the extra: pip install 'kernelarc[data]'"
+            "downloading needs huggingface_hub",
+            mend="install the extra: make setup EXTRAS=dev,gpu,flashinfer,data",
         ) from error
     return huggingface_hub, (OSError, ValueError, HTTPError)
 

@@ -83,7 +83,16 @@ def _text(verdict: "Verdict") -> str:
     if verdict.reason is not None:
         where = f" (workload {verdict.reason.workload})" if verdict.reason.workload else ""
         said += f"\n{verdict.reason.code}: {verdict.reason.message}{where}"
-    remarks = [*(f"flag: {flag}" for flag in verdict.flags), *(f"advice: {line}" for line in verdict.advice)]
+    from guard.verdict import FLAGS
+
+    if verdict.reason is not None and "shrunk" in verdict.marks:
+        said += (
+            "\nIt was judged at sizes scaled down for a CPU: one made for the real sizes may fail only here."
+        )
+    remarks = [
+        *(f"flag {flag}: {FLAGS.get(flag, '')}" for flag in verdict.flags),
+        *(f"advice: {line}" for line in verdict.advice),
+    ]
     return "\n".join([table([head, *rows]), said, *remarks])
 
 

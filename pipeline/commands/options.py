@@ -40,6 +40,19 @@ target_option = click.option(
 runs_option = click.option("--runs", metavar="DIR", help="Where journals are kept. [default: runs]")
 
 
+def kernelarc() -> str:
+    """How the command is called from here: by its name where the shell finds it, else by its path."""
+    import os
+    import shutil
+    import sys
+    from pathlib import Path
+
+    here = Path(sys.executable).with_name("kernelarc")
+    if shutil.which("kernelarc"):
+        return "kernelarc"
+    return os.path.relpath(here) if here.exists() else "python3 -m pipeline"
+
+
 def options(*some: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one decorator, shown in the order given; `--json` and `--debug` always come last."""
     debug = click.option(

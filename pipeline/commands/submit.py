@@ -12,6 +12,7 @@ from pipeline.commands.options import (
     device_option,
     emit,
     inputs_option,
+    kernelarc,
     options,
     precision_option,
     runs_option,
@@ -68,7 +69,7 @@ def say_submitted(run: "Run", submitted: "Submitted | None", as_json: bool) -> i
         f"{submitted.readiness}: {submitted.agent}: {submitted.strategy}",
         submitted.performance,
         f"submission: {submitted.folder}",
-        f"check it:   kernelarc verify {submitted.folder}",
+        f"check it:   {kernelarc()} verify {submitted.folder}",
     ]
     emit(as_json, summary(submitted, run), "\n".join(lines))
     return 0

@@ -90,7 +90,9 @@ def _reading(file: Path, read: Callable[[Any], Any]) -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise TaskError(
-            "needs pyarrow to be read", file=file, mend="install the extra: pip install 'kernelarc[data]'"
+            "needs pyarrow to be read",
+            file=file,
+            mend="install the extra: make setup EXTRAS=dev,gpu,flashinfer,data",
         ) from error
     try:
         return read(pyarrow.parquet)

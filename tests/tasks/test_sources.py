@@ -164,7 +164,7 @@ def test_without_pyarrow_the_extra_that_brings_it_is_named(
 ) -> None:
     files.write_parquet(tmp_path / "L1.parquet", [_row("001_a")])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TaskError, match=r"kernelarc\[data\]"):
+    with pytest.raises(TaskError, match=r"EXTRAS=.*data"):
         list_tasks([tmp_path])
 
 
