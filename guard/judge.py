@@ -8,12 +8,13 @@ import secrets
 import time
 from collections.abc import Callable
 
+from guard.blame import CandidateFailed
 from guard.environment import Watch
 from guard.host_time import hidden_host_time
 from guard.languages import Entry, build
 from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
-from guard.processes import CandidateFailed, WorkerProcess
+from guard.processes import WorkerProcess
 from guard.protocol import Protocol
 from guard.session import Session
 from guard.staging import Stage, path_fault

@@ -3,8 +3,9 @@
 import random
 import time
 
+from guard.blame import CandidateFailed
 from guard.channel import Message
-from guard.processes import CandidateFailed, WorkerProcess
+from guard.processes import WorkerProcess
 from guard.trial import Trial
 from guard.verdict import Measurement, Reason, ReasonCode
 

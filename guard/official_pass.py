@@ -1,7 +1,8 @@
 """The ten official correctness rounds, in the official order and random stream; they give `official_status`."""
 
+from guard.blame import CandidateFailed
 from guard.channel import Message
-from guard.processes import CandidateFailed, WorkerProcess
+from guard.processes import WorkerProcess
 from guard.trial import Trial, official_status
 from guard.verdict import Reason, ReasonCode
 from tasks.trace import Correctness, Status

@@ -1,8 +1,7 @@
-"""The guard's ends of its two helpers' lines, and whose fault it is when one of them fails."""
+"""The guard's end of the worker's line."""
 
 import contextlib
 import os
-import select
 import signal
 import socket
 from collections.abc import Mapping
@@ -11,121 +10,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from guard import channel
+from guard.blame import CandidateFailed, blame, log_tail
 from guard.channel import ChannelClosed, ChannelTimeout, Message, NotAMessage
 from guard.errors import GuardBroken
+from guard.reference_process import ReferenceProcess
 from guard.runner import Zygote
-from guard.verdict import Reason, ReasonCode
+from guard.verdict import ReasonCode
 from guard.warden import at_work, descendants
-from tasks.errors import TaskError
 
 _READY_LIMIT_S = 180.0
-_ANSWER_LIMIT_S = 900.0
 _ENDING_LIMIT_S = 10.0
-_LONGEST_MESSAGE = 2000
 _ERROR_CODES = {
     "memory": ReasonCode.MEMORY, "raised": ReasonCode.RUNTIME, "kind": ReasonCode.INTERFACE,
     "count": ReasonCode.INTERFACE, "shape": ReasonCode.INTERFACE, "dtype": ReasonCode.INTERFACE,
 }  # fmt: skip
-
-
-class CandidateFailed(Exception):
-    """Something after READY that is the candidate's doing; becomes the verdict's reason.
-
-    `part` is the worker's own word for it (`raised`, `shape`, ...), and `fatal` says that the worker is gone.
-    """
-
-    def __init__(self, code: ReasonCode, message: str, part: str = "", fatal: bool = False) -> None:
-        self.code, self.message, self.part, self.fatal = code, printable(message), part, fatal
-        self.workload: str | None = None
-        super().__init__(self.message)
-
-    @property
-    def reason(self) -> Reason:
-        return Reason(code=self.code, message=self.message, workload=self.workload)
-
-
-def printable(text: str, size: int = _LONGEST_MESSAGE) -> str:
-    """A candidate's own words as they may be stored and shown: no half characters, no control of a terminal."""
-    whole = text[:size].encode(errors="replace").decode()
-    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in whole)
-
-
-class ReferenceProcess:
-    """R, as the guard sees it: whatever goes wrong with it is never the candidate's fault."""
-
-    def __init__(self, zygote: Zygote, config: Mapping[str, Any]) -> None:
-        self.fds: list[int] = []
-        self._handle, self._pid = -1, 0
-        self._line, theirs = channel.pair()
-        try:
-            zygote.fork("reference", config, (theirs.fileno(),))
-            theirs.close()
-            self._pid = int(channel.receive(self._line, _READY_LIMIT_S)[0]["pid"])
-            self._handle = os.pidfd_open(self._pid)
-            message, self.fds = channel.receive(self._line, _ANSWER_LIMIT_S)
-            self.facts: Message = _sound(message)["ready"]
-        except BaseException as error:
-            self.close(patience_s=0.0)
-            if not isinstance(error, ChannelClosed | OSError):
-                raise
-            said = log_tail(Path(config["log"])).strip().splitlines()
-            last = f" ({printable(said[-1], 300)})" if said else ""
-            raise GuardBroken(f"the reference process failed before it was ready: {error}{last}") from error
-
-    def ask(self, op: str, **details: Any) -> Message:
-        try:
-            channel.send(self._line, {"op": op, **details})
-            message, _ = channel.receive(self._line, _ANSWER_LIMIT_S)
-        except ChannelClosed as error:
-            raise GuardBroken(f"the reference process failed during {op!r}: {error}") from error
-        return _sound(message)
-
-    @property
-    def is_alive(self) -> bool:
-        return self._handle >= 0 and not _has_ended(self._handle)
-
-    def close(self, patience_s: float = _ENDING_LIMIT_S) -> None:
-        """End it; one that is busy for longer than `patience_s`, or left children of its group, is killed."""
-        with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_WR)
-        self._line.close()
-        if self._handle >= 0:
-            if self.is_alive:  # else its number may be somebody else's by now
-                _has_ended(self._handle, patience_s)  # its memory is wanted next
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._pid, signal.SIGKILL)
-                _has_ended(self._handle, _ENDING_LIMIT_S)
-            os.close(self._handle)
-            self._handle = -1
-        for descriptor in self.fds:
-            os.close(descriptor)
-        self.fds = []
-
-
-def _has_ended(handle: int, limit_s: float = 0.0) -> bool:
-    """Whether the process behind a pidfd has ended, or does so within the limit."""
-    waiting = select.poll()
-    waiting.register(handle, select.POLLIN)
-    return bool(waiting.poll(limit_s * 1e3))
-
-
-def _sound(message: Message) -> Message:
-    fault = message.get("fault")
-    if fault is None:
-        return message
-    if fault["kind"] == "task":
-        raise TaskError(printable(fault["message"]))
-    raise GuardBroken(printable(fault["message"]))
-
-
-def log_tail(path: Path, size: int = 4000) -> str:
-    """The last bytes of a log; empty where there is none."""
-    try:
-        with path.open("rb") as log:
-            log.seek(max(0, path.stat().st_size - size))
-            return log.read().decode(errors="replace")
-    except OSError:
-        return ""
 
 
 class WorkerProcess:
@@ -259,28 +157,7 @@ class WorkerProcess:
             self.close()
             raise GuardBroken(f"the worker {what}, and nobody saw how it ended") from error
         self.close()
-        code, said = _blame(ending, what)
+        code, said = blame(ending, what)
         if code is None:
             raise GuardBroken(said)
         raise CandidateFailed(code, said, "died", fatal=True)
-
-
-def _blame(ending: Message, what: str) -> tuple[ReasonCode | None, str]:
-    peak = f"{ending['peak_bytes'] / 2**30:.1f} GiB"
-    if ending["over_memory"]:
-        return ReasonCode.MEMORY, f"the worker {what}: ended at {peak} of memory, over its limit"
-    if ending["over_disk"]:
-        return ReasonCode.MEMORY, f"the worker {what}: ended when its files had filled the disk"
-    number = ending["signal"]
-    if number == signal.SIGKILL:
-        return None, f"the worker {what}: killed from outside (out of memory?) while it held {peak}"
-    if number is not None:
-        return ReasonCode.RUNTIME, f"the worker {what}: ended by {_signal_name(number)}"
-    return ReasonCode.PROTOCOL, f"the worker {what}: exited with {ending['exit']}"
-
-
-def _signal_name(number: int) -> str:
-    """Real-time signals have numbers only."""
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"

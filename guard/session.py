@@ -10,7 +10,8 @@ from typing import Literal, Self
 
 from guard.errors import GuardBroken
 from guard.memory import available_bytes, cache_bytes
-from guard.processes import ReferenceProcess, WorkerProcess
+from guard.processes import WorkerProcess
+from guard.reference_process import ReferenceProcess
 from guard.removal import remove_tree
 from guard.runner import Zygote
 from guard.staging import Stage

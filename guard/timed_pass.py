@@ -4,9 +4,10 @@ import json
 import math
 import time
 
+from guard.blame import CandidateFailed
 from guard.channel import Message
 from guard.measured_pass import hold
-from guard.processes import CandidateFailed, WorkerProcess
+from guard.processes import WorkerProcess
 from guard.timers import TIMERS
 from guard.timers.base import BadRecords
 from guard.trial import Trial

@@ -4,8 +4,9 @@ import statistics
 import time
 from collections.abc import Callable
 
-from guard.processes import CandidateFailed, ReferenceProcess
+from guard.blame import CandidateFailed
 from guard.protocol import Protocol
+from guard.reference_process import ReferenceProcess
 from guard.session import Session
 from guard.timers import choose_timer
 from guard.verdict import Environment, Measurement, Reason, ReasonCode, TimerName, Verdict, WorkloadVerdict

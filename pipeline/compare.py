@@ -45,7 +45,8 @@ def compare(
     from guard.campaign import Campaign
     from guard.clock_lock import clocks_of, locked
     from guard.comparison import CannotReject
-    from guard.duel import duel, header_of
+    from guard.duel import duel
+    from guard.duel_header import header_of
     from guard.session import Session
     from guard.terms import terms_for
 

@@ -3,9 +3,9 @@
 import re
 import shutil
 
+from guard.blame import CandidateFailed
 from guard.environment import gpu_architecture
 from guard.errors import GuardBroken
-from guard.processes import CandidateFailed
 from guard.runner import ProgramFailed, run_program
 from guard.staging import Stage
 from guard.verdict import ReasonCode

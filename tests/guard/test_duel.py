@@ -9,7 +9,8 @@ import pytest
 
 import guard.duel
 from guard.comparison import CannotReject, Outcome, Rule
-from guard.duel import duel, header_of
+from guard.duel import duel
+from guard.duel_header import header_of
 from guard.duel_record import Header, ProcessRecord, Published
 from guard.errors import GuardBroken
 from guard.session import Session

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from guard import channel, processes, timed_pass
+from guard import channel, reference_process, timed_pass
+from guard.blame import CandidateFailed, printable
 from guard.channel import NotAMessage
 from guard.errors import GuardBroken
 from guard.judge import judge
-from guard.processes import CandidateFailed, ReferenceProcess, printable
 from guard.protocol import Protocol
+from guard.reference_process import ReferenceProcess
 from guard.removal import remove_tree
 from guard.session import Session
 from guard.verdict import Reason, ReasonCode
@@ -209,7 +210,7 @@ def test_a_claim_that_is_no_record_is_the_candidates_fault(name: str, timer: str
 
 
 def test_a_reference_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_ANSWER_LIMIT_S", 2.0)
+    monkeypatch.setattr(reference_process, "_ANSWER_LIMIT_S", 2.0)
     task = matmul_task(reference="import torch\n\n\ndef run(A, B):\n    while True:\n        pass\n")
     pids: list[int] = []
     killed = ReferenceProcess.close
