@@ -228,9 +228,9 @@ def test_a_reference_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -
 def test_what_a_reference_starts_ends_with_the_session(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     reference = (
-        "import os, time\nimport torch\n\n\ndef run(A, B):\n    if os.fork() == 0:\n        os.setsid()\n"
-        f"        open({str(note)!r}, 'a').write(f'{{os.getpid()}} ')\n        time.sleep(600)\n"
-        "        os._exit(0)\n    return torch.mm(A, B)\n"
+        "import os, time\nimport torch\n\n\ndef run(A, B):\n    pid = os.fork()\n    if pid == 0:\n        os.setsid()\n"
+        "        time.sleep(600)\n        os._exit(0)\n"
+        f"    with open({str(note)!r}, 'a') as file:\n        file.write(f'{{pid}} ')\n    return torch.mm(A, B)\n"
     )
     with Session("cpu", threads=1) as opened:
         opened.reference(matmul_task(rows=(24,), reference=reference))
