@@ -98,7 +98,7 @@ def test_the_custom_function_is_called_before_random_draws_even_when_nothing_is_
 def test_the_custom_function_gets_resolved_axes_scalars_and_the_device() -> None:
     code = (
         "def get_inputs(axes, device):\n"
-        "    return {'x': axes['twice'] + axes['extra'], 'd': str(device)}\n"
+        "    return {'x': axes['twice'] + axes['extra'], 'd': ('cpu', 'cuda').index(device.type)}\n"
         "def run(x, d):\n    return x\n"
     )
     custom = {"x": {"type": "custom"}, "d": {"type": "custom"}}
@@ -106,7 +106,7 @@ def test_the_custom_function_gets_resolved_axes_scalars_and_the_device() -> None
         {"x": "int32 ()", "d": "int32 ()"}, {"n": None, "twice": "n * 2"},
         reference=code, custom_inputs_entrypoint="get_inputs",
     )  # fmt: skip
-    assert InputGenerator(made, workload({"n": 3, "extra": 10}, **custom)).make() == [16, "cpu"]
+    assert InputGenerator(made, workload({"n": 3, "extra": 10}, **custom)).make() == [16, 0]
 
 
 def test_a_custom_input_that_is_not_made_is_the_definitions_fault() -> None:
