@@ -3,7 +3,6 @@
 import math
 import random
 from collections.abc import Sequence
-from typing import Any
 
 from tasks.value import Value
 
@@ -78,7 +77,3 @@ def offsets(sizes_bytes: Sequence[int], start: int, shifts: random.Random | None
 
 def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def call_to_json(call: Call) -> dict[str, Any]:
-    return call.model_dump(mode="json")

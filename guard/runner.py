@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -145,7 +144,3 @@ def run_program(
     except ValueError as error:
         raise ProgramFailed("answer", "the answer is no JSON") from error
     return reply
-
-
-def socket_pair() -> tuple[socket.socket, socket.socket]:
-    return channel.pair()

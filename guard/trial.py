@@ -1,6 +1,5 @@
 """What is known so far in one judgement; it becomes the verdict."""
 
-import statistics
 import time
 from collections.abc import Callable
 
@@ -9,7 +8,16 @@ from guard.protocol import Protocol
 from guard.reference_process import ReferenceProcess
 from guard.session import Session
 from guard.timers import choose_timer
-from guard.verdict import Environment, Measurement, Reason, ReasonCode, TimerName, Verdict, WorkloadVerdict
+from guard.verdict import (
+    Environment,
+    Measurement,
+    Reason,
+    ReasonCode,
+    TimerName,
+    Verdict,
+    WorkloadVerdict,
+    latency_of,
+)
 from tasks.candidate import Candidate
 from tasks.definition import DType
 from tasks.task import Task
@@ -126,12 +134,7 @@ class Trial:
     def _latency(self, uuid: str) -> float | None:
         """The median over processes of the official median of each; on a CPU of its measured calls."""
         wanted = "measured" if self.timer == "wall" else "official"
-        medians = [
-            statistics.median(m.times_ms)
-            for m in self.measurements
-            if m.workload == uuid and m.kind == wanted
-        ]
-        return statistics.median(medians) if medians else None
+        return latency_of([m for m in self.measurements if m.kind == wanted], uuid)
 
     def _is_fragile(self, verdict: WorkloadVerdict) -> bool:
         required = next(

@@ -11,7 +11,6 @@ import json
 import os
 import socket
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -194,7 +193,3 @@ def _forget_the_guard() -> None:
     ours = ("guard", "tasks", "submissions", "agents", "leaderboard", "pipeline", "scripts", "tests")
     for name in [name for name in sys.modules if name.split(".")[0] in ours]:
         del sys.modules[name]
-
-
-def clock_ns() -> int:
-    return time.perf_counter_ns()

@@ -9,7 +9,6 @@ Warm-up and discovery calls start on an idle device; timed ones are launched beh
 
 import importlib.util
 from collections import Counter
-from itertools import pairwise
 from typing import Any
 
 from guard.timers.base import BadRecords, Records, Step, Timer
@@ -99,11 +98,6 @@ def _covered(spans: list[tuple[int, int]]) -> int:
         covered += max(0, end - max(begin, reached))
         reached = max(reached, end)
     return covered
-
-
-def gaps_ns(spans: list[tuple[int, int]]) -> list[int]:
-    """Idle time between successive activities."""
-    return [max(0, later[0] - earlier[1]) for earlier, later in pairwise(spans)]
 
 
 def _activity(cupti: Any, activity: Any) -> Activity:
