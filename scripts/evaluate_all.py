@@ -60,7 +60,10 @@ def row(session: Session, name: str, most: int) -> dict[str, Any]:
 @click.argument("names", nargs=-1, required=True)
 def main(out: Path, device: Any, max_seconds: float, most: int, names: tuple[str, ...]) -> None:
     began = time.monotonic()
-    record: dict[str, Any] = {"command": "python -m scripts.evaluate_all", "rows": []}
+    record: dict[str, Any] = {
+        "command": f"python -m scripts.evaluate_all --most {most} {' '.join(names)}",
+        "rows": [],
+    }
     if out.exists():
         record = json.loads(out.read_text())
     done = {r["task"] for r in record["rows"]}

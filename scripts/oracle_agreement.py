@@ -191,7 +191,7 @@ def main(
 ) -> None:
     evaluator = evaluator.resolve()  # its processes run elsewhere
     began, rows = time.monotonic(), list[dict[str, Any]]()
-    command = "python -m scripts.oracle_agreement " + " ".join(names)
+    command = f"python -m scripts.oracle_agreement --workloads {workloads} " + " ".join(names)
     with ThreadPoolExecutor(parallel) as pool, Session("cuda") as session:
         for name in names:
             if time.monotonic() - began > max_seconds:
