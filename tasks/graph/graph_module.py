@@ -1,0 +1,76 @@
+"""The record of a run as a torch.fx graph, which can be matched, rewritten and run again."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from tasks.definition import Definition
+from tasks.graph.steps import Ref, Step
+from tasks.graph.trace import Trace
+
+
+def graph_module(trace: Trace, definition: Definition, returned: Any) -> GraphModule:
+    """Nodes carry the names of `Graph.nodes`; `meta` has `val` (a tensor without memory) and `line`.
+
+    Its calls are the reference's own, in order: views are views, and writes in place stay writes. Values that
+    steered the reference are part of it, so it holds for this workload alone.
+    """
+    graph = Graph()
+    known: dict[str, Node] = {}
+    shapes = {tensor.name: tensor for tensor in trace.inputs}
+    for name in definition.inputs:  # Python numbers are placeholders too, so that it is called as `run` is
+        known[name] = graph.placeholder(name)
+        if name in shapes:
+            known[name].meta["val"] = _blank(shapes[name].shape, shapes[name].dtype)
+    module = torch.nn.Module()
+    for step in trace.steps:
+        _add(graph, module, trace, known, step)
+    graph.output(_replaced(_named(trace, returned), known))
+    return GraphModule(module, graph)
+
+
+def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, Node], step: Step) -> None:
+    if step.function == "constant":
+        module.register_buffer(step.name, trace.constants[step.name], persistent=False)
+        node = graph.create_node("get_attr", step.name, name=step.name)
+    else:
+        args, kwargs = _replaced(step.args, known), _replaced(step.kwargs, known)
+        node = graph.create_node("call_function", step.function, tuple(args), kwargs, name=step.name)
+    node.meta["line"] = step.line
+    known[step.name] = node
+    if len(step.outputs) == 1 and step.outputs[0].name == step.name:
+        node.meta["val"] = _blank(step.outputs[0].shape, step.outputs[0].dtype)
+        return
+    for place, tensor in zip(step.places, step.outputs, strict=True):
+        part = graph.create_node("call_function", operator.getitem, (node, place), name=tensor.name)
+        part.meta.update(val=_blank(tensor.shape, tensor.dtype), line=step.line)
+        known[tensor.name] = part
+
+
+def _blank(shape: tuple[int, ...], dtype: str) -> torch.Tensor:
+    return torch.empty(shape, dtype=getattr(torch, dtype), device="meta")
+
+
+def _named(trace: Trace, value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return Ref(trace.name_of(value))
+    if isinstance(value, dict):
+        return {key: _named(trace, item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_named(trace, item) for item in value)
+    return value
+
+
+def _replaced(value: Any, known: dict[str, Node]) -> Any:
+    """References as nodes; devices without memory as the device that the inputs are on, which fx leaves out."""
+    if isinstance(value, Ref):
+        return known[value.name]
+    if isinstance(value, dict):
+        return {key: _replaced(item, known) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_replaced(item, known) for item in value)
+    return value
