@@ -1,0 +1,67 @@
+"""Which inputs a matrix product multiplies, and how they lie."""
+
+from agents.reading.kinds import Kind
+from agents.reading.pattern import Pattern, uncast
+from agents.reading.reading import Reading
+from agents.reading.term import Term
+from agents.templates.gemm.form import Product
+
+_FORMS = (
+    Pattern("torch.nn.functional.linear(_rows, _weight, _bias)"),
+    Pattern("torch.matmul(_rows, _weight)"),
+    Pattern("torch.addmm(_bias, _rows, _weight)"),
+)
+_TURNED = Pattern("cast(_weight.transpose(-2, -1))")
+ELEMENTS = ("bfloat16", "float16")
+
+
+def product_of(plain: Term, reading: Reading) -> tuple[str, Product, Term | None] | None:
+    """The rows, the product and the bias of a term that multiplies two inputs; None for any other."""
+    for form in _FORMS:
+        found = form.match(plain, reading)
+        if found is not None:
+            return _completed(dict(found), plain.op == "linear", reading)
+    return None
+
+
+def _completed(
+    found: dict[str, Term], turned: bool, reading: Reading
+) -> tuple[str, Product, Term | None] | None:
+    rows, weight = _flat(found["rows"], reading), found["weight"]
+    inner = _TURNED.match(weight, reading)
+    if inner is not None:
+        turned, weight = not turned, inner["weight"]
+    bias = found.get("bias")
+    if bias is not None and reading.look_through(bias).op == "const":
+        bias = None
+    names = [_operand(term, reading) for term in (rows, weight)]
+    first, second = names
+    if first is None or second is None:
+        return None
+    (_, many), (_, two) = first, second
+    if many.shape is None or len(many.shape) < 2 or two.rank != 2 or many.dtype != two.dtype:
+        return None
+    return first[0], Product(second[0], turned), bias
+
+
+def _operand(term: Term, reading: Reading) -> tuple[str, Kind] | None:
+    """An input of a narrow type; widening it first changes nothing, since sums are fp32 anyway."""
+    plain = reading.look_through(uncast(term, reading))
+    kind = reading.inputs.get(str(plain.value)) if plain.op == "name" else None
+    if not isinstance(kind, Kind) or kind.dtype not in ELEMENTS:
+        return None
+    widened = reading.tensor(term).dtype in (kind.dtype, "float32")
+    return (str(plain.value), kind) if widened else None
+
+
+def _flat(term: Term, reading: Reading) -> Term:
+    """`x` for `x.reshape(-1, hidden)` and for `x.contiguous()`."""
+    inner = reading.look_through(term)
+    while inner.op in ("reshape", "contiguous"):
+        base = inner.args[0]
+        if inner.op == "reshape":
+            before, after = reading.tensor(base).shape, reading.tensor(inner).shape
+            if before is None or after is None or before[-1] != after[-1]:
+                return term
+        term, inner = base, reading.look_through(base)
+    return term
