@@ -1,3 +1,5 @@
+"""`python -m scripts.landscape`."""
+
 import sys
 
 from scripts.landscape.command import main

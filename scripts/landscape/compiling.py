@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,45 +18,50 @@ Report = dict[str, Any]
 """`failure` and `detail` where it does not compile, else the most registers, spilled and shared bytes of a kernel."""
 
 _COMPILE_LIMIT_S = 120.0
-_AHEAD = 2
 
 
 class Compilers:
-    """A pool of processes; `reports` gives each setting back as soon as it is done, in no order."""
+    """Processes of one job each, so that a compiler that dies takes nothing else along."""
 
     def __init__(self, task: Task, target: str, cache: Path, processes: int) -> None:
-        self._processes = processes
-        self._pool = ProcessPoolExecutor(
-            processes,
-            mp_context=get_context("spawn"),
-            initializer=_settle,
-            initargs=(task.model_dump_json(), target, str(cache)),
-        )
+        self._told = (task.model_dump_json(), target, str(cache))
+        self._idle = [self._new() for _ in range(processes)]
+        self._busy: dict[Future[Report], tuple[int, ProcessPoolExecutor]] = {}
 
     def reports(self, solutions: list[Solution]) -> Iterator[tuple[int, Report]]:
+        """Each setting's place and report as soon as it is done, in no order."""
         waiting = list(enumerate(solutions))[::-1]
-        running: dict[Future[Report], int] = {}
-        while waiting or running:
-            while waiting and len(running) < _AHEAD * self._processes + 64:
+        while waiting or self._busy:
+            while waiting and self._idle:
                 number, solution = waiting.pop()
-                running[self._pool.submit(_compile, solution.model_dump_json())] = number
-            done, _ = wait(running, return_when="FIRST_COMPLETED")
-            for future in sorted(done, key=lambda f: running[f]):
-                yield running.pop(future), _result(future)
+                process = self._idle.pop()
+                self._busy[process.submit(_compile, solution.model_dump_json())] = number, process
+            done, _ = wait(self._busy, return_when="FIRST_COMPLETED")
+            for future in done:
+                number, process = self._busy.pop(future)
+                died = isinstance(future.exception(), BrokenProcessPool)
+                self._idle.append(self._new() if died else process)
+                yield number, _report(future)
 
     def close(self) -> None:
-        processes = list((self._pool._processes or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            with contextlib.suppress(OSError):
-                process.kill()
+        for executor in (*self._idle, *(process for _, process in self._busy.values())):
+            children = list((executor._processes or {}).values())
+            executor.shutdown(wait=False, cancel_futures=True)
+            for child in children:
+                with contextlib.suppress(OSError):
+                    child.kill()
+
+    def _new(self) -> ProcessPoolExecutor:
+        context = get_context("spawn")
+        return ProcessPoolExecutor(1, mp_context=context, initializer=_settle, initargs=self._told)
 
 
-def _result(future: "Future[Report]") -> Report:
-    try:
+def _report(future: "Future[Report]") -> Report:
+    error = future.exception()
+    if error is None:
         return future.result()
-    except Exception as error:  # noqa: BLE001 - a compiler that died takes its whole pool along
-        return {"failure": "compiler died", "detail": str(error)[:300]}
+    kind = "compiler died" if isinstance(error, BrokenProcessPool) else "does not compile"
+    return {"failure": kind, "detail": f"{type(error).__name__}: {str(error)[:300]}"}
 
 
 _held: dict[str, Any] = {}

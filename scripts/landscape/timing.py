@@ -6,6 +6,7 @@ import os
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,12 @@ class Bench:
         return {"ms": statistics.median(times), "fastest_ms": min(times), "calls": len(times)}
 
     def _times(self, call: Any) -> list[float]:
-        # a call alone first, so that long ones are called less often
-        first = self.timer.times_ms(self.timer.record(self._prepare, call, 2, 3))
-        count = max(_FEWEST, min(_MOST, int(_ENOUGH_MS / max(statistics.median(first), 1e-3))))
-        times: list[float] = self.timer.times_ms(self.timer.record(self._prepare, call, 1, count))
+        began = time.perf_counter()
+        call(0)
+        self._wait()
+        about_ms = max(1e3 * (time.perf_counter() - began), 1e-3)
+        count = max(_FEWEST, min(_MOST, int(_ENOUGH_MS / about_ms)))
+        times: list[float] = self.timer.times_ms(self.timer.record(self._prepare, call, 2, count))
         return times
 
     def _prepare(self, _: int) -> None:

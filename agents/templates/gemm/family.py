@@ -9,7 +9,7 @@ from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.gemm.form import Gemm, Shape
 from agents.templates.gemm.knobs import gemm_knobs
-from agents.templates.gemm.plan import Plan, class_of, experience, plan_of_knobs
+from agents.templates.gemm.plan import Plan, class_of, experience, plan_of_knobs, suited
 from agents.templates.gemm.recognise import recognise
 from tasks.solution import Language
 from tasks.task import Task
@@ -39,7 +39,9 @@ class GemmFamily:
         """`knobs` for the shapes of their class; the other shapes of the task as experience says."""
         own = plan_of_knobs(knobs)
         plans = {
-            shape: own if class_of(shape) == knobs["rows"] else experience(shape, len(match.products))
+            shape: suited(own, shape)
+            if class_of(shape) == knobs["rows"]
+            else experience(shape, len(match.products))
             for shape in match.shapes
         }
         return _proposal(match, plans, f"{knobs['rows']} rows {_words(own)}")
@@ -47,7 +49,9 @@ class GemmFamily:
     def render_table(self, match: Gemm, best: Mapping[Shape, Knobs]) -> Proposal:
         """A setting a shape, such as a recorded landscape gives; experience for shapes that it lacks."""
         plans = {
-            shape: plan_of_knobs(best[shape]) if shape in best else experience(shape, len(match.products))
+            shape: suited(plan_of_knobs(best[shape]), shape)
+            if shape in best
+            else experience(shape, len(match.products))
             for shape in match.shapes
         }
         return _proposal(match, plans, f"a plan for each of {len(plans)} shapes")

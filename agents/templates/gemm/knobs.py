@@ -2,7 +2,7 @@
 
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.gemm.form import Gemm
-from agents.templates.gemm.plan import FEW, Plan, class_of, experience, knobs_of, plan_of_knobs
+from agents.templates.gemm.plan import Plan, class_of, experience, knobs_of, plan_of_knobs, short_side
 
 _BYTES = 2
 """Of an operand's element."""
@@ -76,13 +76,16 @@ def _suits(plan: Plan, rows: str, most: int) -> bool:
         return False
     block = plan.block_m * plan.block_n
     if rows == "few":
-        tall = max(16, 1 << (most - 1).bit_length())
-        return plan.block_m == tall and plan.block_n <= 128 and plan.block_n * plan.block_k >= 64 * 64
+        return (
+            plan.block_m == short_side(most)
+            and plan.block_n <= 128
+            and plan.block_n * plan.block_k >= 64 * 64
+        )
     return (
         plan.block_k <= 128
         and plan.block_m <= max(64, 2 * most)
         and block >= 32 * 32 * plan.warps
-        and (plan.pieces == 1 or plan.block_n >= 128)
+        and (plan.pieces == 1 or (plan.block_n >= 128 and plan.block_m >= 16 * plan.warps))
         and (rows == "some" or block >= 128 * 128)
     )
 
@@ -97,7 +100,7 @@ def _start(gemm: Gemm, classes: tuple[str, ...]) -> list[Knobs]:
 def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
     shapes = [shape for shape in gemm.shapes if class_of(shape) == rows]
     products, m = len(gemm.products), max(shapes)[0]
-    block_m = min(FEW, max(16, 1 << (m - 1).bit_length()))
+    block_m = short_side(m)
     more = {
         "few": [
             Plan(block_m, 32, 256, 4, 3, 1, False, True, 1),

@@ -1,6 +1,6 @@
 """How one shape is computed, and what experience says before anything was measured."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from agents.templates.base import Knob, Knobs
 from agents.templates.gemm.form import Shape
@@ -53,6 +53,16 @@ def knobs_of(plan: Plan, rows: str) -> dict[str, Knob]:
     return {"rows": rows, **vars(plan)}
 
 
+def short_side(m: int) -> int:
+    """Rows that a swapped block takes so that `m` fit, if they are few."""
+    return max(16, min(FEW, 1 << (m - 1).bit_length()))
+
+
+def suited(plan: Plan, shape: Shape) -> Plan:
+    """`plan` for a shape of its class: with few rows a block is no taller than they are."""
+    return replace(plan, block_m=min(plan.block_m, short_side(shape[0]))) if plan.swapped else plan
+
+
 def experience(shape: Shape, products: int) -> Plan:
     """Few rows: as many loads under way as there can be. Many: the largest block that the registers hold."""
     m, n, k = shape
@@ -68,10 +78,9 @@ def experience(shape: Shape, products: int) -> Plan:
 
 
 def _few(m: int, n: int, k: int, products: int) -> Plan:
-    block_m = max(16, 1 << (m - 1).bit_length())
     wide = n // 64 * products >= 2 * PROCESSORS
     parts = 1 if wide or k < 1024 else 2 if n // 64 * 2 >= PROCESSORS else 4
-    return Plan(block_m, 64, 128 if products == 1 else 64, 4, 4, parts, False, True, 1)
+    return Plan(short_side(m), 64, 128 if products == 1 else 64, 4, 4, parts, False, True, 1)
 
 
 def _some(m: int, n: int, products: int) -> Plan:
