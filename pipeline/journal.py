@@ -9,10 +9,14 @@ from typing import Any, Literal, Self
 
 from pydantic import ValidationError
 
+from agents.memory import Conclusion
 from tasks.errors import TaskError
 from tasks.value import Value
 
-Kind = Literal["asked", "judged", "duplicate", "retired", "searched", "final", "champion", "finished", "note"]
+Kind = Literal[
+    "asked", "judged", "duplicate", "unlike", "fault", "rested", "retired", "conclusion", "drafting",
+    "searched", "final", "champion", "finished", "note",
+]  # fmt: skip
 
 
 class Event(Value):
@@ -26,6 +30,17 @@ class Event(Value):
     reason: str | None = None
     latency_ms: float | None = None
     predicted_ms: float | None = None
+    verdict: str | None = None
+    """Digest of what was said of the candidate."""
+    ruling: str | None = None
+    """REJECT, KEEP, ACCEPT or REVERT."""
+    skill: str | None = None
+    """What its agent was asked to work by."""
+    number: int | None = None
+    """Of an agent's asks, from 1: where a replay must not ask again, because no answer came."""
+    cost: dict[str, int] | None = None
+    """What the proposal cost its proposer, such as tokens."""
+    conclusion: Conclusion | None = None
     text: str | None = None
 
 
@@ -72,6 +87,15 @@ class Journal:
             self.replayed, self.has_diverged = len(self._to_replay), True
             self.append(Event(event="note", text="an agent asked something else than at the first run"))
         _write_line(self._stream, event.model_dump(mode="json", exclude_none=True))
+
+    @property
+    def faults(self) -> dict[tuple[str, int], str]:
+        """Asks that came to nothing at the first run, by agent and number: nobody's answer is waited for again."""
+        return {
+            (event.agent, event.number): event.text or ""
+            for event in self._to_replay
+            if event.event == "fault" and event.agent is not None and event.number is not None
+        }
 
     @property
     def is_replaying(self) -> bool:

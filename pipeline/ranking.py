@@ -29,6 +29,12 @@ def ranked(outcomes: Iterable[Outcome], by_measurement: bool) -> list[Outcome]:
     return sorted(accepted, key=_by_latency if by_measurement else _by_prediction)
 
 
+def leads(new: Outcome, leader: Outcome | None, by_measurement: bool) -> bool:
+    """Whether an accepted outcome comes before what led so far, by the order of `ranked`."""
+    key = _by_latency if by_measurement else _by_prediction
+    return new.verdict.status == "accepted" and (leader is None or key(new) < key(leader))
+
+
 def _by_latency(outcome: Outcome) -> tuple[float, ...]:
     time = latency_ms(outcome.verdict)
     return (math.inf if time is None else time,)

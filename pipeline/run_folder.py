@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.journal import Event, Journal
+from pipeline.ledger.amounts import NOTHING, Amounts
 from pipeline.settings import Settings
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
@@ -46,6 +47,8 @@ class Outcome(Value):
     launches: int | None = None
     """Kernels launched a call, where it could be counted."""
     builds_for_target: bool | None = None
+    cost: Amounts = NOTHING
+    """What judging it took, measured once: a replay counts the same again."""
 
 
 class Final(Value):

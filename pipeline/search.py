@@ -1,24 +1,52 @@
-"""The search: agents propose in turn, the judge decides, every step is on disk before the next."""
+"""The search: agents propose, the judge decides, every step is on disk before the next.
 
+While one candidate is judged, `lookahead` - 1 more are being proposed. An agent that is asked has heard of exactly
+the candidates that were decided when it was asked, however fast or slow anybody is: so a run can be played again.
+"""
+
+import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardBroken
+from pipeline.blackboard.concluding import conclude
+from pipeline.blackboard.recall import Recall
+from pipeline.blackboard.retention import Retention
 from pipeline.journal import Event
+from pipeline.ledger import Amounts, Exhausted, Ledger
+from pipeline.outcome import GATE, rule_on
+from pipeline.plateau import Plateau
+from pipeline.policy import Option, Policy, Rounds
 from pipeline.progress import Progress
-from pipeline.ranking import latency_ms, ranked
+from pipeline.proposing import Asked, Inside, Proposer, Ticket
+from pipeline.ranking import ranked
 from pipeline.run_folder import Outcome, Run, remembered
+from pipeline.search_record import Record, asked_event, cost_of, judged_event
+from pipeline.search_state import MOST_FAULTS, Standing, State
 from tasks.candidate import Candidate
+from tasks.task import Task
 
 if TYPE_CHECKING:
     from agents.base import Agent
+    from pipeline.blackboard.board import Board
 
 Judge = Callable[[Candidate], Outcome]
 """The verdict, and what is foreseen for the target; without a target GPU this is what ranks."""
 
-MOST_DUPLICATES = 25
-"""An agent that asks this often in a row for what is already judged has nothing more to say."""
+ATTEMPTS_A_CANDIDATE = 20
+"""Proposals that may be refused for each candidate of the budget before a search is given up."""
+
+
+@dataclass
+class _Slot:
+    """One ask that is under way."""
+
+    option: Option
+    ticket: Ticket
+    told: int
+    number: int
 
 
 @dataclass
@@ -29,70 +57,222 @@ class Search:
     judge: Judge
     progress: Progress
     by_measurement: bool
-    agents: "Mapping[str, Agent]"
-    judged: dict[str, Outcome] = field(default_factory=dict)
-    duplicates: dict[str, int] = field(default_factory=dict)
+    agents: "Mapping[str, Agent | Proposer]"
+    task: Task | None = None
+    board: "Board | None" = None
+    policy: Policy | None = None
+    plateau: Plateau = field(default_factory=lambda: Plateau(drafting=False))
+    retention: Retention = field(default_factory=Retention)
+    caps: Mapping[str, int] = field(default_factory=dict)
+    """Of any currencies beside candidates."""
+    lookahead: int = 1
+
+    def __post_init__(self) -> None:
+        self._proposers = {
+            name: agent if isinstance(agent, Proposer) else Inside(name, agent, self.task)
+            for name, agent in self.agents.items()
+        }
+        kernel_type = (self.task.definition.op_type or self.task.definition.name) if self.task else ""
+        self.state = State(
+            by_measurement=self.by_measurement,
+            recall=Recall(self.retention),
+            plateau=self.plateau,
+            agents={name: Standing() for name in self.agents},
+            kernel_type=kernel_type,
+        )
+        self._policy = self.policy or Rounds(tuple(self.agents))
+        self._record = Record(self.run, self.board)
+        self._faults = self.run.journal.faults
+        self._slots: deque[_Slot] = deque()
+        self._attempts = 0
 
     def go(self, budget: int) -> list[Outcome]:
-        """Round robin until the budget is spent or a round brings nothing new; the accepted, best first.
+        """Until a rule says stop, which is noted with its reason; the accepted, best first.
 
         Raises `GuardBroken` when the same candidate breaks the guard twice: the run can be resumed.
         """
-        self.progress.begin(budget)
-        turning = True
-        while turning and len(self.judged) < budget:
-            turning = any([self._turn(name, budget) for name in self.agents])
-        self._note(Event(event="searched", text=f"{len(self.judged)} candidates"))
-        return ranked(self.judged.values(), self.by_measurement)
-
-    def _turn(self, name: str, budget: int) -> bool:
-        """One agent's turn; False when nothing came of it. An agent that is silent now may speak later."""
-        if len(self.judged) >= budget or self.duplicates.get(name, 0) >= MOST_DUPLICATES:
-            return False
-        candidate = self.agents[name].ask()
-        if candidate is None:
-            return False
-        known = self.judged.get(candidate.digest)
-        if known is None:
-            self.duplicates[name] = 0
-            self._tell(candidate, self._judged(name, candidate))
-        else:
-            self._refuse(name, candidate, known)
-        return True
-
-    def _tell(self, candidate: Candidate, outcome: Outcome) -> None:
-        """Every agent hears every verdict: what one found out is no secret to the others."""
-        for agent in self.agents.values():
-            agent.tell(candidate, outcome.verdict, predicted_ms=outcome.predicted_ms)
-
-    def _refuse(self, name: str, candidate: Candidate, known: Outcome) -> None:
-        """A duplicate costs no budget; the one who asked is told again, and not without end."""
-        self._note(Event(event="duplicate", agent=name, candidate=candidate.digest))
-        self.agents[name].tell(candidate, known.verdict, predicted_ms=known.predicted_ms)
-        self.duplicates[name] = self.duplicates.get(name, 0) + 1
-        if self.duplicates[name] == MOST_DUPLICATES:
-            self._note(Event(event="retired", agent=name, text="asks only for duplicates"))
-
-    def _judged(self, name: str, candidate: Candidate) -> Outcome:
-        self._note(Event(event="asked", agent=name, candidate=candidate.digest, strategy=candidate.strategy))
-        self.progress.asked(name, candidate)
-        outcome = remembered(
-            self.run.outcome(candidate),
-            lambda: self._with_one_retry(candidate),
-            self.run.keep_outcome,
+        self.ledger = Ledger(
+            {"candidates": budget, "attempts": ATTEMPTS_A_CANDIDATE * (budget + 5), **self.caps}
         )
-        self.judged[candidate.digest] = outcome
-        self._note(_judged_event(name, outcome))
-        best = ranked(self.judged.values(), self.by_measurement)
-        self.progress.judged(outcome, best[0] if best else None)
-        return outcome
+        self.progress.begin(budget)
+        try:
+            while (why := self._reason_to_stop()) is None:
+                self._take(self._slots.popleft())
+        finally:
+            for proposer in self._proposers.values():
+                proposer.close()
+        self._note(Event(event="searched", text=f"{len(self.state.judged)} candidates; {why}"))
+        self.progress.note(f"stopped: {why}")
+        return ranked(self.state.judged.values(), self.by_measurement)
+
+    def _reason_to_stop(self) -> str | None:
+        spent = self.ledger.exhausted()
+        if spent is not None:
+            return f"the budget of {spent.replace('_', ' ')} is spent"
+        why = self.plateau.stop()
+        if why is not None:
+            return why
+        self._fill()
+        return None if self._slots else "no agent has anything more to propose"
+
+    def _fill(self) -> None:
+        """As many asks under way as there may be candidates."""
+        while len(self._slots) < min(self.lookahead, self.ledger.left("candidates") or 0):
+            option = self._next_option()
+            if option is None:
+                return
+            self._slots.append(self._asked(option))
+
+    def _next_option(self) -> Option | None:
+        """A draft when one is wanted, and when nobody is left who could make one, anything."""
+        is_drafting = any(slot.option.mode == "draft" for slot in self._slots)
+        if self.plateau.wants_draft and not is_drafting and self.state.incumbent is not None:
+            ready = self.state.ready(draft=True)
+            option = self._policy.next(ready, "draft") if ready else None
+            if option is not None:
+                return option
+            self.plateau.drafted()
+            self._note(Event(event="drafting", text="nobody has another design; going on without"))
+        ready = self.state.ready(draft=False)
+        return self._policy.next(ready, "improve") if ready else None
+
+    def _asked(self, option: Option) -> _Slot:
+        standing = self.state.agents[option.agent]
+        standing.asks += 1
+        number, is_draft = standing.asks, option.mode == "draft"
+        known = self._faults.get((option.agent, number))
+        if known is not None:
+            ticket: Ticket = lambda: Asked(fault=known)  # noqa: E731
+        elif standing.shelf and not is_draft:
+            shelved = standing.shelf.pop(0)
+            ticket = lambda: Asked(candidate=shelved)  # noqa: E731
+        else:
+            ticket = self._proposers[option.agent].begin(self.state.view(option.skill, is_draft))
+        return _Slot(option, ticket, self.state.told, number)
+
+    def _take(self, slot: _Slot) -> None:
+        """What became of one ask."""
+        asked, name = slot.ticket(), slot.option.agent
+        standing = self.state.agents[name]
+        self.ledger.charge(f"{name} {slot.number}", Amounts.of(asked.cost.model_dump()))
+        if asked.fault is not None:
+            self._failed(slot, asked)
+            return
+        standing.faults_in_a_row = 0
+        if asked.candidate is None:
+            standing.silent_since = slot.told
+            if slot.option.mode == "draft":
+                self.plateau.declined(name)
+            return
+        self._attempts += 1
+        about = f"attempt {self._attempts}"
+        try:
+            self.ledger.reserve(about, Amounts(candidates=1, attempts=1))
+        except Exhausted:
+            return
+        self._tried(slot, asked, asked.candidate, about)
+
+    def _tried(self, slot: _Slot, asked: Asked, candidate: Candidate, about: str) -> None:
+        name = slot.option.agent
+        known = self.state.known(candidate)
+        if known is not None:
+            self.ledger.settle(about, Amounts(attempts=1))
+            self._refuse(slot, asked, candidate, known)
+        elif slot.option.mode == "draft" and not self.state.differs(candidate):
+            self.ledger.settle(about, Amounts(attempts=1))
+            self.state.agents[name].shelf.append(candidate)
+            self.plateau.declined(name)
+            self._note(
+                asked_event(name, asked, "unlike", slot.option.skill, "a draft was wanted; kept for later")
+            )
+        else:
+            self._judge_new(slot, asked, candidate, about)
+
+    def _judge_new(self, slot: _Slot, asked: Asked, candidate: Candidate, about: str) -> None:
+        name = slot.option.agent
+        self.state.agents[name].breaker.new()
+        kind = "a draft" if slot.option.mode == "draft" else None
+        self._note(asked_event(name, asked, "asked", slot.option.skill, kind))
+        self.progress.asked(name, candidate)
+        try:
+            outcome = remembered(
+                self.run.outcome(candidate), lambda: self._measured(candidate), self.run.keep_outcome
+            )
+        except BaseException:
+            self.ledger.void(about)
+            raise
+        reached = outcome.verdict.reason is None or outcome.verdict.reason.code not in GATE
+        self.ledger.settle(about, outcome.cost + Amounts(candidates=int(reached), attempts=1))
+        self._decide(slot, outcome)
+        self.progress.judged(outcome, self.state.leader)
+
+    def _decide(self, slot: _Slot, outcome: Outcome) -> None:
+        """Ruling, conclusion, memory, and then everybody is told."""
+        name, parent = slot.option.agent, self.state.incumbent
+        ruling = rule_on(outcome, parent, self.by_measurement)
+        self.state.keep(outcome)
+        gain = self.state.ruled(name, outcome, ruling)
+        self._note(judged_event(name, outcome, ruling))
+        if self.state.agents[name].best is not None:
+            self._record.best_of(self.state.sibling(name, self.state.agents[name].best))
+        self.plateau.heard(ruling.word, slot.option.mode == "draft")
+        self._record.remember(self.state.heard(outcome.candidate, gain))
+        found = conclude(self.task, outcome, ruling, parent) if self.task else None
+        if found is not None:
+            self._note(
+                Event(event="conclusion", agent=name, candidate=outcome.candidate.digest, conclusion=found)
+            )
+            self._record.remember([self.state.recall.add(found)])
+        self._policy.learn(slot.option, gain, outcome.cost.wall_us / 1e6)
+        for proposer in self._proposers.values():
+            light = self.state.judged[outcome.candidate.digest]
+            proposer.tell(outcome.candidate, light.verdict, predicted_ms=outcome.predicted_ms)
+
+    def _refuse(self, slot: _Slot, asked: Asked, candidate: Candidate, known: Outcome) -> None:
+        """A duplicate costs an attempt and no candidate; the one who asked is told again, and not without end."""
+        name, breaker = slot.option.agent, self.state.agents[slot.option.agent].breaker
+        near = (
+            None
+            if known.candidate.digest == candidate.digest
+            else f"in all but words {known.candidate.digest}"
+        )
+        self._note(asked_event(name, asked, "duplicate", slot.option.skill, near))
+        self._proposers[name].tell(candidate, known.verdict, predicted_ms=known.predicted_ms)
+        self._policy.learn(slot.option, 0.0, 0.0)
+        if breaker.refused(len(self.state.judged)):
+            kind = "retired" if breaker.is_final else "rested"
+            self._note(Event(event=kind, agent=name, text="asks only for duplicates"))
+
+    def _failed(self, slot: _Slot, asked: Asked) -> None:
+        """A proposer hung, crashed or answered nonsense: an attempt is lost, the search goes on."""
+        name, standing = slot.option.agent, self.state.agents[slot.option.agent]
+        self.ledger.charge(f"{name} {slot.number}", Amounts(attempts=1))
+        self._note(
+            Event(event="fault", agent=name, number=slot.number, cost=cost_of(asked), text=asked.fault)
+        )
+        self.progress.note(f"{name} made no proposal: {asked.fault}")
+        if slot.option.mode == "draft":
+            self.plateau.declined(name)
+        standing.faults_in_a_row += 1
+        if standing.faults_in_a_row >= MOST_FAULTS:
+            standing.retired = True
+            self._note(Event(event="retired", agent=name, text=f"failed {MOST_FAULTS} times in a row"))
 
     def _note(self, event: Event) -> None:
         """Where a replay takes another turn, what the first turn had judged is kept, and stays paid for."""
-        had_diverged = self.run.journal.has_diverged
-        self.run.journal.append(event)
-        if self.run.journal.has_diverged and not had_diverged:
-            self.judged |= {outcome.candidate.digest: outcome for outcome in self.run.outcomes()}
+        if self._record.note(event):
+            for outcome in self.run.outcomes():
+                if outcome.candidate.digest not in self.state.judged:
+                    self.state.keep(outcome)
+                    paid = outcome.cost + Amounts(candidates=1, attempts=1)
+                    self.ledger.charge(f"kept {outcome.candidate.digest[:12]}", paid)
+
+    def _measured(self, candidate: Candidate) -> Outcome:
+        """Judged now; what it took is part of what is remembered, so that a replay counts the same."""
+        began = time.monotonic()
+        outcome = self._with_one_retry(candidate)
+        took = int((time.monotonic() - began) * 1e6)
+        return outcome.model_copy(update={"cost": Amounts(gpu_us=took, wall_us=took)})
 
     def _with_one_retry(self, candidate: Candidate) -> Outcome:
         """A machine hiccups once; twice on the same candidate is no hiccup."""
@@ -111,16 +291,3 @@ class Search:
         self.run.journal.append(
             Event(event="note", candidate=candidate.digest, text=f"the guard broke: {error}")
         )
-
-
-def _judged_event(name: str, outcome: Outcome) -> Event:
-    verdict = outcome.verdict
-    return Event(
-        event="judged",
-        agent=name,
-        candidate=outcome.candidate.digest,
-        status=verdict.status,
-        reason=verdict.reason.code if verdict.reason else None,
-        latency_ms=latency_ms(verdict),
-        predicted_ms=outcome.predicted_ms,
-    )

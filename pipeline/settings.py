@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,10 +43,31 @@ class Settings(Value):
     build_limit_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     evaluation_limit_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     host_memory_gib: float = Field(default=8.0, gt=0, allow_inf_nan=False)
+    memory: str = "fifo"
+    """What agents are shown of what was concluded: `none`, `fifo[:N]`, `top[:N]` or `all`."""
+    workers: int = Field(default=0, ge=0, le=64)
+    """Proposals made at a time, each agent in a process of its own; 0: one, in the search's own process."""
+    patience: int | None = Field(default=None, ge=1)
+    """Candidates in a row that may bring nothing before a search stops; none: it never stops for that."""
+    max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Of judging, by the clock on the wall."""
+    max_gpu_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Written by language models, over the whole search."""
+    max_dollars: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    blackboard: str | None = None
+    """A SQLAlchemy address; none: a file in the run's folder."""
     runs: Path = Path("runs")
     """Folder in which a search keeps its journal."""
     out: Path | None = None
     """Folder a submission is written to; none: `submissions/ready` or `submissions/draft`."""
+
+    @field_validator("memory")
+    @classmethod
+    def _is_a_retention(cls, value: str) -> str:
+        if not re.fullmatch(r"none|all|(fifo|top)(:[1-9]\d{0,8})?", value):
+            raise ValueError("the memory is none, fifo, fifo:N, top, top:N or all")
+        return value
 
     @field_validator("data", "runs", "out")
     @classmethod

@@ -10,11 +10,11 @@ import agents
 from guard.errors import GuardBroken
 from guard.verdict import Measurement
 from pipeline.journal import Event
-from pipeline.judging import TARGETS, Judging
+from pipeline.judging import TARGETS, Foreseen, Judging
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.run_folder import Final, Outcome, Run, remembered
-from pipeline.search import Search
+from pipeline.search_setup import open_search
 from submissions.facts import Provenance
 from submissions.package import package
 from submissions.submission import Submission
@@ -57,46 +57,39 @@ def submit(run: Run, judging: Judging, progress: Progress) -> Submitted | None:
 
 def search(run: Run, judging: Judging, progress: Progress) -> list[Outcome]:
     """The accepted outcomes of the run's search, best first."""
-    header = run.header
-    asked = judging.prepared.asked
-    taking_part = {
-        name: agents.create(name, asked, header.settings.seed, target=header.settings.target)
-        for name in header.agents
-    }
-    protocol = protocol_for("search", judging.device, judging.settings, judging.prepared.judged)
-    looking = Search(
-        run=run,
-        judge=lambda candidate: judging.outcome(candidate, protocol),
-        progress=progress,
-        by_measurement=judging.by_measurement,
-        agents=taking_part,
-    )
-    return looking.go(header.budget)
+    with open_search(run, judging, progress) as looking:
+        return looking.go(run.header.budget)
 
 
 def confirm(
     run: Run, judging: Judging, found: Sequence[Outcome], progress: Progress
-) -> tuple[Candidate, Final] | None:
-    """The best that is accepted once more in fresh processes: what found it never is what is submitted."""
+) -> tuple[Candidate, Final, Foreseen] | None:
+    """The best that is accepted once more in fresh processes: what found it never is what is submitted.
+
+    With it comes what the target, and its predecessor, would make of it.
+    """
+    targets = tuple(dict.fromkeys((TARGETS[judging.settings.target], *TARGETS.values())))
     for outcome in found:
         candidate = outcome.candidate
         progress.note(f"judging {candidate.digest[:12]} again in fresh processes")
-        final = _final(run, judging, candidate)
+        with judging.foreseeing(candidate, targets) as foreseen:
+            final = _final(run, judging, candidate)
         reason = final.verdict.reason.code if final.verdict.reason else None
         run.journal.append(
             Event(event="final", candidate=candidate.digest, status=final.verdict.status, reason=reason)
         )
         if reason is None:
             run.journal.append(Event(event="champion", agent=candidate.agent, candidate=candidate.digest))
-            return candidate, final
+            return candidate, final, foreseen()
         progress.note(f"it did not hold ({reason}); the next best is tried")
     return None
 
 
-def packaged(run: Run, judging: Judging, candidate: Candidate, final: Final) -> Submission:
-    """Cross-compiled for the target and its predecessor, and put together with all that is known of it."""
-    wanted = dict.fromkeys((TARGETS[judging.settings.target], *TARGETS.values()))
-    reports, prediction = judging.foresee(candidate, tuple(wanted))
+def packaged(
+    run: Run, judging: Judging, candidate: Candidate, final: Final, foreseen: Foreseen
+) -> Submission:
+    """Put together with all that is known of it."""
+    reports, prediction = foreseen
     context = Provenance(
         protocol=final.protocol,
         judged_at=final.judged_at,

@@ -26,6 +26,8 @@ def doubling_task(sizes: tuple[int, ...] = (4, 8)) -> Task:
 def candidate(behaviour: str, task: Task | None = None, agent: str = "user") -> Candidate:
     """One whose source holds `# fake: <behaviour>` for the fake judge to read."""
     of = task or doubling_task()
+    # comments alone make no other candidate, so the behaviour stands in the code as well
+    code = f"BEHAVIOUR = {behaviour!r}\ndef run(x):\n    return x * 2\n"
     solution = Solution(
         name=behaviour,
         definition=of.definition.name,
@@ -36,9 +38,7 @@ def candidate(behaviour: str, task: Task | None = None, agent: str = "user") -> 
             entry_point="solution.py::run",
             destination_passing_style=False,
         ),
-        sources=(
-            SourceFile(path="solution.py", content=f"# fake: {behaviour}\ndef run(x):\n    return x * 2\n"),
-        ),
+        sources=(SourceFile(path="solution.py", content=f"# fake: {behaviour}\n{code}"),),
     )
     return Candidate(
         solution=solution, definition_digest=of.definition.digest, agent=agent, strategy=behaviour

@@ -14,7 +14,8 @@ from guard.errors import GuardBroken
 from pipeline.journal import read_events
 from pipeline.progress import Silent
 from pipeline.run_folder import Outcome, Run
-from pipeline.search import MOST_DUPLICATES, Search
+from pipeline.ledger.breaker import TRIPS_AT
+from pipeline.search import Search
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
 from tests.fakes import run_search
@@ -81,11 +82,11 @@ def test_a_duplicate_costs_no_budget_and_its_asker_is_told_again(run):
     assert [event.event for event in events_of(run)].count("duplicate") == 1
 
 
-def test_an_agent_that_only_repeats_is_retired_and_the_search_ends(run):
+def test_an_agent_that_only_repeats_is_not_asked_again_and_the_search_ends(run):
     parrot = Parrot()
     search(run, [parrot, ListAgent("a", ["accepted 2"])]).go(10)
-    assert parrot.asked == MOST_DUPLICATES + 1
-    assert [event.agent for event in events_of(run) if event.event == "retired"] == ["parrot"]
+    assert parrot.asked == TRIPS_AT + 1
+    assert [event.agent for event in events_of(run) if event.event == "rested"] == ["parrot"]
 
 
 def test_every_agent_hears_every_verdict(run):

@@ -167,7 +167,8 @@ def test_the_journal_tells_the_whole_story(tmp_path, monkeypatch):
     bench = Bench(tmp_path, monkeypatch, ["accepted 3", "rejected runtime"])
     bench.begin()
     events = [event.event for event in read_events(bench.run.folder / "journal.jsonl")[1]]
-    assert events == ["asked", "judged", "asked", "judged", "searched", "final", "champion", "finished"]
+    search = ["asked", "judged", "asked", "judged", "conclusion", "searched"]
+    assert events == [*search, "final", "champion", "finished"]
 
 
 def test_the_command_in_the_evidence_makes_the_same_search_again(tmp_path, monkeypatch):
