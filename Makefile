@@ -4,6 +4,7 @@
 #   make evaluate TASK=l1_rmsnorm [SOLUTION=mine.json] [DEVICE=cuda]
 #   make reproduce SNAPSHOT=leaderboard/snapshots/x.json [DEVICE=cuda] [ARGS="--max-seconds 300"]
 #   make regress AGAINST="leaderboard/snapshots/*.json" [DEVICE=cuda] [ARGS="--max-seconds 600"]
+#   make board [OUT=board] [ARGS="--data DIR"]   a page of everything here, in one folder
 #   make test            everything that needs no GPU        make test-gpu    what needs one
 #   make check           format, lint, types, layers         make bench       speed and memory bars
 #   make soak            200 hostile candidates through one session: nothing of them is left
@@ -14,12 +15,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PY ?= python3
 RUN ?= .venv/bin/python
-EXTRAS ?= dev,gpu,flashinfer
+EXTRAS ?= dev,gpu,flashinfer,web,browser,cluster
 STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
 OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
-.PHONY: help setup submit evaluate reproduce regress test test-gpu soak check bench clean gpu-bundle
+.PHONY: help setup submit evaluate reproduce regress board test test-gpu soak check bench clean gpu-bundle
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -44,6 +45,9 @@ reproduce: $(READY)
 regress: $(READY)
 	@$(RUN) -m pipeline regress $(or $(AGAINST),$(error against what? say AGAINST=leaderboard/snapshots/x.json)) \
 	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+
+board: $(READY)
+	@$(RUN) -m pipeline board $(if $(OUT),--out $(OUT)) $(ARGS)
 
 test: $(READY)
 	@$(RUN) -m pytest -m "not gpu and not bench and not soak" -n 2 --dist loadfile $(ARGS)

@@ -1,15 +1,18 @@
 """The score of a submission, and in words why it may not be what the board would say."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from guard.statistics.hodges_lehmann import shifts_of_pairs
+from guard.verdict import Measurement
 from leaderboard.differences import CLOCK_SHARE
 from leaderboard.predict import LocalTime, PredictedScore, predict_score, shares_of
 from leaderboard.score import ProblemScore, score_problem
-from leaderboard.snapshot import Medians, process_medians
+from leaderboard.snapshot import Medians, WorkloadTimes, process_medians
 from leaderboard.tables import Bounds, TimeTable, bounds_for
 from submissions.submission import Submission
 from tasks.gpu import load_gpu
@@ -44,22 +47,53 @@ class SubmissionScore(Value):
         )
 
 
-def score_submission(submission: Submission, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
+class Timed(NamedTuple):
+    """One workload's process medians, and the 95 % interval of its latency; None for too few processes."""
+
+    times: WorkloadTimes
+    interval_ms: tuple[float, float] | None
+
+
+def timed_workloads(submission: Submission) -> dict[str, Timed]:
+    """By the uuid of every workload that was timed."""
+    by_workload: dict[str, list[Measurement]] = {}
+    for measurement in submission.measurements:
+        by_workload.setdefault(measurement.workload, []).append(measurement)
+    found = {uuid: t for uuid, own in by_workload.items() if (t := process_medians(own, uuid)) is not None}
+    if (
+        len({len(times.medians_ms) for times in found.values()}) == 1
+    ):  # as it nearly always is: one call for all
+        together = _intervals_ms([times.medians_ms for times in found.values()])
+        return {
+            uuid: Timed(*both)
+            for uuid, both in zip(found, zip(found.values(), together, strict=True), strict=True)
+        }
+    return {uuid: Timed(times, median_interval_ms(times.medians_ms)) for uuid, times in found.items()}
+
+
+def score_submission(
+    submission: Submission,
+    t_sol: TimeTable,
+    t_b: TimeTable,
+    timed: Mapping[str, Timed] | None = None,
+) -> SubmissionScore:
     """By the official formula over every workload that the tables hold, with intervals where there are any.
 
-    What was not accepted, was shrunk, or was timed on a CPU counts 0. `TaskError` when the tables lack the task.
+    What was not accepted, was shrunk, or was timed on a CPU counts 0. `timed` is what `timed_workloads` says,
+    for those who have it already. `TaskError` when the tables lack the task.
     """
     bounds = bounds_for(submission.evidence.task.name, t_sol, t_b)
+    timed = timed_workloads(submission) if timed is None else timed
     latencies: dict[str, float | None] = {}
     intervals = {}
-    if submission.verdict.status == "accepted" and submission.verdict.environment.kind == "cuda":
-        for judged in submission.verdict.workloads:
-            times = process_medians(submission.measurements, judged.uuid)
-            if judged.uuid not in bounds or times is None:
+    verdict = submission.evidence.verdict
+    if verdict.status == "accepted" and verdict.environment.kind == "cuda":
+        for judged in verdict.workloads:
+            if judged.uuid not in bounds or judged.uuid not in timed:
                 continue
             if judged.accepted and judged.status is Status.PASSED:
                 latencies[judged.uuid] = judged.latency_ms
-                interval = median_interval_ms(times.medians_ms)
+                interval = timed[judged.uuid].interval_ms
                 if interval is not None:
                     intervals[judged.uuid] = interval
     problem = score_problem(submission.evidence.task.name, bounds, latencies, intervals)
@@ -84,10 +118,14 @@ def median_interval_ms(medians: Medians) -> tuple[float, float] | None:
 
     By signed ranks of their logarithms (Walsh averages), which supposes processes to be symmetric about it.
     """
-    low, high, _ = shifts_of_pairs(np.log(np.asarray(medians))).interval(_INTERVAL_ALPHA)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None
-    return math.exp(low), math.exp(high)
+    return _intervals_ms([medians])[0]
+
+
+def _intervals_ms(medians: Sequence[Medians]) -> list[tuple[float, float] | None]:
+    """Of several workloads timed in equally many processes."""
+    lows, highs, _ = shifts_of_pairs(np.log(np.asarray(medians))).interval(_INTERVAL_ALPHA)
+    ends = zip(lows.tolist(), highs.tolist(), strict=True)
+    return [(math.exp(low), math.exp(high)) if math.isfinite(high - low) else None for low, high in ends]
 
 
 def _predicted(
@@ -109,7 +147,7 @@ def _predicted(
     shares: dict[str, float] = {}
     for prediction in submission.evidence.predictions:
         shares |= shares_of(prediction)
-    board = load_gpu(hardware).clocks_mhz.locked_sm or 0
+    board = _board_clock_mhz(hardware) or 0
     return predict_score(problem.task, bounds, local, shares, ratio * board, board)
 
 
@@ -122,10 +160,16 @@ def clock_beside_board(submission: Submission, hardware: str) -> float | None:
     clock = environment.clocks.get("sm_during_mhz")
     if clock is None or hardware not in environment.device.split():
         return None
-    board = load_gpu(hardware).clocks_mhz.locked_sm
+    board = _board_clock_mhz(hardware)
     if board is None:
         return None
     return 1.0 if abs(clock / board - 1) <= CLOCK_SHARE else clock / board
+
+
+@cache
+def _board_clock_mhz(hardware: str) -> float | None:
+    """Read once: thousands of submissions are scored against one board."""
+    return load_gpu(hardware).clocks_mhz.locked_sm
 
 
 def _remarks(submission: Submission, bounds: Mapping[str, object], hardware: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ import click
 
 from pipeline.commands import (
     audit,
+    board,
     compare,
     desk,
     doctor,
@@ -49,6 +50,7 @@ main.add_command(snapshot.snapshot)
 main.add_command(reproduce.reproduce)
 main.add_command(regress.regress)
 main.add_command(desk.desk)
+main.add_command(board.board)
 main.add_command(query.ingest)
 main.add_command(query.query)
 main.add_command(doctor.doctor)

@@ -1,0 +1,1 @@
+"""The page: a folder of static files that opens from disk, without a network."""
