@@ -2,8 +2,14 @@
 
 from agents.templates.base import Family
 from agents.templates.gemm import GemmFamily
+from agents.templates.moe_backward import MoeBackwardFamily
+from agents.templates.rope import RopeFamily
 from agents.templates.row_norm import RowNormFamily
+from agents.templates.swiglu import GatedFamily
 
-FAMILIES: dict[str, Family] = {family.name: family for family in (GemmFamily(), RowNormFamily())}
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (GemmFamily(), RowNormFamily(), GatedFamily(), RopeFamily(), MoeBackwardFamily())
+}
 
 __all__ = ["FAMILIES", "Family"]
