@@ -3,13 +3,23 @@
 from agents.templates.base import Family
 from agents.templates.gemm import GemmFamily
 from agents.templates.moe_backward import MoeBackwardFamily
+from agents.templates.paged_decode import PagedDecodeFamily
+from agents.templates.paged_prefill import PagedPrefillFamily
 from agents.templates.rope import RopeFamily
 from agents.templates.row_norm import RowNormFamily
 from agents.templates.swiglu import GatedFamily
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (GemmFamily(), RowNormFamily(), GatedFamily(), RopeFamily(), MoeBackwardFamily())
+    for family in (
+        GemmFamily(),
+        RowNormFamily(),
+        GatedFamily(),
+        RopeFamily(),
+        MoeBackwardFamily(),
+        PagedPrefillFamily(),
+        PagedDecodeFamily(),
+    )
 }
 
 __all__ = ["FAMILIES", "Family"]
