@@ -1,7 +1,7 @@
 """Which inputs a matrix product multiplies, and how they lie."""
 
 from agents.reading.kinds import Kind
-from agents.reading.pattern import Pattern, uncast
+from agents.reading.pattern import Pattern
 from agents.reading.reading import Reading
 from agents.reading.term import Term
 from agents.templates.gemm.form import Product
@@ -27,15 +27,14 @@ def product_of(plain: Term, reading: Reading) -> tuple[str, Product, Term | None
 def _completed(
     found: dict[str, Term], turned: bool, reading: Reading
 ) -> tuple[str, Product, Term | None] | None:
-    rows, weight = _flat(found["rows"], reading), found["weight"]
+    weight = found["weight"]
     inner = _TURNED.match(weight, reading)
     if inner is not None:
         turned, weight = not turned, inner["weight"]
     bias = found.get("bias")
     if bias is not None and reading.look_through(bias).op == "const":
         bias = None
-    names = [_operand(term, reading) for term in (rows, weight)]
-    first, second = names
+    first, second = _operand(found["rows"], reading, many=True), _operand(weight, reading)
     if first is None or second is None:
         return None
     (_, many), (_, two) = first, second
@@ -44,24 +43,24 @@ def _completed(
     return first[0], Product(second[0], turned), bias
 
 
-def _operand(term: Term, reading: Reading) -> tuple[str, Kind] | None:
-    """An input of a narrow type; widening it first changes nothing, since sums are fp32 anyway."""
-    plain = reading.look_through(uncast(term, reading))
+def _operand(term: Term, reading: Reading, many: bool = False) -> tuple[str, Kind] | None:
+    """An input of a narrow type; widening it first changes nothing, since sums are fp32 anyway.
+
+    `many`: its rows may be counted in other ways first, by `reshape`.
+    """
+    types, plain = [reading.tensor(term).dtype], reading.look_through(term)
+    while plain.op == "to" or (many and _keeps_rows(plain, reading)):
+        types.append(reading.tensor(plain).dtype)
+        plain = reading.look_through(plain.args[0])
     kind = reading.inputs.get(str(plain.value)) if plain.op == "name" else None
     if not isinstance(kind, Kind) or kind.dtype not in ELEMENTS:
         return None
-    widened = reading.tensor(term).dtype in (kind.dtype, "float32")
-    return (str(plain.value), kind) if widened else None
+    return (str(plain.value), kind) if set(types) <= {kind.dtype, "float32"} else None
 
 
-def _flat(term: Term, reading: Reading) -> Term:
-    """`x` for `x.reshape(-1, hidden)` and for `x.contiguous()`."""
-    inner = reading.look_through(term)
-    while inner.op in ("reshape", "contiguous"):
-        base = inner.args[0]
-        if inner.op == "reshape":
-            before, after = reading.tensor(base).shape, reading.tensor(inner).shape
-            if before is None or after is None or before[-1] != after[-1]:
-                return term
-        term, inner = base, reading.look_through(base)
-    return term
+def _keeps_rows(plain: Term, reading: Reading) -> bool:
+    """`x.contiguous()`, and `x.reshape(-1, hidden)` where the last size stays."""
+    if plain.op == "reshape":
+        before, after = reading.tensor(plain.args[0]).shape, reading.tensor(plain).shape
+        return bool(before and after and before[-1] is not None and before[-1] == after[-1])
+    return plain.op == "contiguous"
