@@ -13,14 +13,44 @@ from tasks.definition import AxisConst, Definition, DType, TensorSpec
 from tasks.task import Task
 
 _NEEDED = frozenset({"softmax"})
-_KNOWN = _NEEDED | frozenset(
-    """
-    arange any bool cat contiguous double einsum expand exp flatten float full full_like int item len log logical_not
-    logsumexp long masked_fill masked_fill_ matmul max min new_zeros no_grad numel range repeat_interleave reshape
-    squeeze tensor to tolist transpose triu tril unflatten unsqueeze view where zero_ zeros zeros_like permute clamp
-    ones ones_like empty empty_like size isinf nan_to_num sqrt
-    """.split()
+_MAKING = frozenset(
+    {
+        "tensor",
+        "zeros",
+        "zeros_like",
+        "new_zeros",
+        "ones",
+        "ones_like",
+        "empty",
+        "empty_like",
+        "full",
+        "full_like",
+        "arange",
+    }
 )
+_SHAPING = frozenset(
+    {
+        "view",
+        "reshape",
+        "flatten",
+        "unflatten",
+        "squeeze",
+        "unsqueeze",
+        "transpose",
+        "permute",
+        "expand",
+        "contiguous",
+        "repeat_interleave",
+        "cat",
+    }
+)
+_ASKING = frozenset({"item", "tolist", "numel", "size", "len", "range", "int", "bool", "any", "isinf"})
+_COMPUTING = frozenset({"einsum", "matmul", "exp", "log", "logsumexp", "max", "min", "sqrt"})
+_MASKING = frozenset(
+    {"masked_fill", "masked_fill_", "where", "triu", "tril", "logical_not", "zero_", "nan_to_num", "clamp"}
+)
+_CASTING = frozenset({"float", "double", "long", "to", "no_grad"})
+_KNOWN = _NEEDED | _MAKING | _SHAPING | _ASKING | _COMPUTING | _MASKING | _CASTING
 _CAUSAL = frozenset({"masked_fill", "masked_fill_", "min", "where", "triu", "tril", "max"})
 _HALF = (DType.BFLOAT16, DType.FLOAT16)
 _LONGEST_HEAD = 256
