@@ -17,10 +17,10 @@ Rows = tuple[int, torch.Tensor]
 
 
 def rows_read(
-    recorder: Recorder, name: str, work: Work, args: Any, operands: list[torch.Tensor]
+    recorder: Recorder, name: str, work: Work, args: Any, operands: list[torch.Tensor], names: tuple[str, ...]
 ) -> tuple[Rows | None, dict[str, int] | None]:
     """Of a gather: the rows read, where indices are known and name rows, and bytes touched by operand."""
-    if work.kind != "gather" or name not in GATHERS or not recorder.trace.on:
+    if name not in GATHERS:
         return None, None
     place, index = _table_and_index(name, args)
     if place is None:
@@ -28,11 +28,11 @@ def rows_read(
     table = operands[place]
     known = recorder.values.get(index) if index is not None else None
     if known is None or known.dtype == torch.bool or table.dim() == 0:
-        return None, {recorder.trace.name_of(table): work.reads[place]}
+        return None, {names[place]: work.reads[place]}
     rows = torch.unique(known.reshape(-1).long())
     if rows.numel() and int(rows[0]) < 0:
         rows = torch.unique(rows % max(table.shape[0], 1))
-    return (place, rows), {recorder.trace.name_of(table): rows.numel() * _row_bytes(table)}
+    return (place, rows), {names[place]: rows.numel() * _row_bytes(table)}
 
 
 def _table_and_index(name: str, args: Any) -> tuple[int | None, torch.Tensor | None]:

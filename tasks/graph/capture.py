@@ -23,32 +23,43 @@ from tasks.task import Task
 from tasks.workload import Workload
 
 
-def follow(definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float) -> tuple[Trace, Any]:
-    """The record of one run, and what it returned; raises whatever the reference raises."""
-    try:
-        return _follow(definition, workload, roots, deadline, floats=False)
-    except NeedsValues:
-        return _follow(definition, workload, roots, deadline, floats=True)
+MOST_PASSES = 6
+
+
+def follow(
+    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float
+) -> tuple[Trace, Any]:
+    """The record of one run, and what it returned; raises whatever the reference raises.
+
+    Where the reference looks at values that were not followed, it is run again with what they come from.
+    """
+    wanted: frozenset[str] = frozenset()
+    for _ in range(MOST_PASSES):
+        try:
+            return _follow(definition, workload, roots, deadline, wanted)
+        except NeedsValues as needed:
+            wanted |= needed.wanted
+    return _follow(definition, workload, roots, deadline, wanted, ask=False)
 
 
 def _follow(
-    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float, *, floats: bool
-) -> tuple[Trace, Any]:
+    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float,
+    wanted: frozenset[str], *, ask: bool = True,
+) -> tuple[Trace, Any]:  # fmt: skip
     source = Source(definition, lambda tree: {})
     trace = Trace(source.file)
-    recorder = Recorder(trace, Values(floats=floats), deadline)
+    recorder = Recorder(trace, Values(wanted), deadline)
+    recorder.asks = ask
     with seeded(0, torch.device("cpu")), recorder, WholeCalls(recorder):
         inputs = make_inputs(recorder, source, definition, workload, roots)
-        for name, value in zip(definition.inputs, inputs, strict=True):
-            if isinstance(value, torch.Tensor):
-                trace.add_input(name, value)
-        trace.on = True
+        tensors = zip(definition.inputs, inputs, strict=True)
+        trace.begin_run({name: value for name, value in tensors if isinstance(value, torch.Tensor)})
         returned = source.run(*inputs)
     return trace, returned
 
 
 def capture_here(definition: Definition, workload: Workload, roots: tuple[str, ...] = (), limit_s: float = 20.0) -> Graph:
-    trace, returned = follow(definition, workload, roots, time.monotonic() + limit_s)
+    trace, returned = follow(definition, workload, roots, time.thread_time() + limit_s)
     return assemble(trace, definition, returned, "fake", "")
 
 
@@ -61,5 +72,5 @@ def definition_of(given: Task | Definition) -> tuple[Definition, tuple[str, ...]
 def traced_here(
     definition: Definition, workload: Workload, roots: tuple[str, ...] = (), limit_s: float = 20.0
 ) -> torch.fx.GraphModule:
-    trace, returned = follow(definition, workload, roots, time.monotonic() + limit_s)
+    trace, returned = follow(definition, workload, roots, time.thread_time() + limit_s)
     return graph_module(trace, definition, returned)

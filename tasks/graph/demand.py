@@ -12,7 +12,7 @@ def demanded(steps: Sequence[Step], inputs: Sequence[Tensor], results: Sequence[
     """Bytes by input name; an input that nothing depends on is 0."""
     wanted = set(results)
     for step in reversed(steps):
-        if wanted.intersection(step.output_roots) or wanted.intersection(o.name for o in step.outputs):
+        if any(made.name in wanted or made.root in wanted for made in step.outputs):
             wanted.update(step.roots)
             wanted.update(step.operands)
             if step.mutates:

@@ -25,7 +25,7 @@ def graph_module(trace: Trace, definition: Definition, returned: Any) -> GraphMo
     for name in definition.inputs:  # Python numbers are placeholders too, so that it is called as `run` is
         known[name] = graph.placeholder(name)
         if name in shapes:
-            known[name].meta["val"] = _blank(shapes[name].shape, shapes[name].dtype)
+            known[name].meta["val"] = _blank(shapes[name].shape, getattr(torch, shapes[name].dtype))
     module = torch.nn.Module()
     for step in trace.steps:
         _add(graph, module, trace, known, step)
@@ -39,7 +39,7 @@ def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, N
         node = graph.create_node("get_attr", step.name, name=step.name)
     else:
         args, kwargs = _replaced(step.args, known), _replaced(step.kwargs, known)
-        node = graph.create_node("call_function", step.function, tuple(args), kwargs, name=step.name)
+        node = graph.create_node("call_function", step.function, args, kwargs, name=step.name)
     node.meta["line"] = step.line
     known[step.name] = node
     if len(step.outputs) == 1 and step.outputs[0].name == step.name:
@@ -51,8 +51,8 @@ def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, N
         known[tensor.name] = part
 
 
-def _blank(shape: tuple[int, ...], dtype: str) -> torch.Tensor:
-    return torch.empty(shape, dtype=getattr(torch, dtype), device="meta")
+def _blank(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty(shape, dtype=dtype, device="meta")
 
 
 def _named(trace: Trace, value: Any) -> Any:
@@ -72,5 +72,5 @@ def _replaced(value: Any, known: dict[str, Node]) -> Any:
     if isinstance(value, dict):
         return {key: _replaced(item, known) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_replaced(item, known) for item in value)
+        return tuple(_replaced(item, known) for item in value)
     return value

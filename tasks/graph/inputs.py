@@ -64,7 +64,7 @@ class _Maker:
             shape = (*shape[:-1], shape[-1] // 2)  # as the official generator makes them
         dtype = torch_dtype(spec.dtype)
         tensor = torch.empty(shape, dtype=dtype, device="meta")
-        if spec.dtype not in FP4 and self.recorder.values.allows(tensor.numel() * dtype.itemsize, dtype):
+        if spec.dtype not in FP4 and self.recorder.values.allows(tensor, name):
             self.recorder.values.put(tensor, self._values(name, shape, spec.dtype))
         return tensor
 

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import torch
 
 from tasks.gpu import Arithmetic
-from tasks.graph.model import Kind, Tensor
+from tasks.graph.model import Kind
+
+Geometry = tuple[Any, ...]
+"""Offset, sizes, strides and element type of a view."""
+Region = tuple[int, int, int]
+"""Bytes of a storage that a view spans: from, to, and how many there are."""
 
 
 class Ref(NamedTuple):
@@ -31,34 +36,43 @@ class Work:
     opaque: bool = False
 
 
+class Made(NamedTuple):
+    """A tensor that a step returned."""
+
+    name: str
+    root: str
+    """The value that it is a view of; its own name where it is none."""
+    shape: torch.Size
+    dtype: torch.dtype
+
+
 @dataclass(slots=True)
 class Step:
     """One call. `args` hold `Ref`s for tensors, so that it can be replayed."""
 
     name: str
     function: Any
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Any
+    kwargs: Any
     operands: tuple[str, ...]
     """Names of the tensor arguments, in order, as often as they occur."""
     roots: tuple[str, ...]
-    """For each operand the value that it is a view of."""
+    """For each operand the value that it is a view of, as it was last written."""
     newer: tuple[str, ...]
     """What was written into operands' memory after they got their names."""
-    outputs: tuple[Tensor, ...]
-    output_roots: tuple[str, ...]
+    regions: tuple[Region | None, ...]
+    """For each operand the part of its root that it is, when it is a part."""
     work: Work
-    times: int = 1
     line: int | None = None
-    mutates: str | None = None
-    """The root that is overwritten in place; the step's output is its next version."""
-    rows: Any = None
-    """Of a gather along axis 0: (operand place, distinct row numbers)."""
-    regions: tuple[tuple[int, int, int] | None, ...] = ()
-    """For each operand that is a part of its root: bytes from, bytes to, bytes of the root."""
-    touched: dict[str, int] | None = None
+    outputs: tuple[Made, ...] = ()
     places: tuple[int, ...] = (0,)
     """Where its tensors stand among what it returns."""
+    times: int = 1
+    mutates: str | None = None
+    """The version of a storage that is overwritten in place; the step's output is the next."""
+    rows: tuple[int, torch.Tensor] | None = None
+    """Of a gather along the first axis: which operand, and the distinct rows that are read."""
+    touched: dict[str, int] | None = None
 
 
 @dataclass(slots=True)
@@ -68,11 +82,16 @@ class Place:
     root: str
     version: str
     weak: int
-    names: dict[tuple[Any, ...], tuple[str, str]] = field(default_factory=dict)
+    bytes: int
+    names: dict[Geometry, tuple[str, str]] = field(default_factory=dict)
 
 
 def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+def geometry(tensor: torch.Tensor) -> Geometry:
+    return tensor.storage_offset(), tensor.size(), tensor.stride(), tensor.dtype
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -84,3 +103,13 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from tensors_in(item)
+
+
+def collect(value: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:
+    """`tensors_in`, as a list and without a generator: it runs for every call of a reference."""
+    for item in value:
+        if isinstance(item, torch.Tensor):
+            found.append(item)
+        elif isinstance(item, list | tuple):
+            collect(item, found)
+    return found

@@ -7,11 +7,10 @@ from typing import Any
 
 import torch
 
-from tasks.graph.kinds import is_view, name_of
 from tasks.graph.model import Tensor
-from tasks.graph.steps import Place, Ref, Step, Work, dtype_name
+from tasks.graph.steps import Geometry, Made, Place, Ref, Region, Step, Work, dtype_name, geometry
 
-MOST_STEPS = 400_000
+MOST_STEPS = 200_000
 """A record longer than this is given up: nothing that follows could use it."""
 
 
@@ -28,24 +27,53 @@ class Trace:
         self.inputs: list[Tensor] = []
         self.constants: dict[str, torch.Tensor] = {}
         self.notes: dict[str, None] = {}
-        self.on = False
-        self.times = 1
-        self.recorded = 0
+        self.looked_at_values = 0
+        """How often the reference asked for values."""
+        self._making: dict[str, Step] = {}
+        self._prefix = "made_"
         self._places: dict[int, Place] = {}
+        self._regions: dict[Any, Region | None] = {}
 
-    def add_input(self, name: str, tensor: torch.Tensor) -> None:
-        self.inputs.append(_described(name, tensor))
-        self._begin(name, tensor)
+    def begin_run(self, inputs: dict[str, torch.Tensor]) -> None:
+        """What was noted so far made the inputs: it is kept aside, and names start anew."""
+        origins = {name: self._operand(tensor) for name, tensor in inputs.items()}
+        self._making = {made.name: step for step in self.steps for made in step.outputs}
+        for name, origin in origins.items():
+            if origin[1] in self._making:
+                self._making[name] = self._making[origin[1]]
+        self.steps, self.constants, self._places, self._prefix = [], {}, {}, ""
+        for name, tensor in inputs.items():
+            self._add_input(name, tensor)
 
-    def add_constant(self, tensor: torch.Tensor, real: torch.Tensor) -> None:
+    def ancestors(self, tensor: torch.Tensor) -> set[str]:
+        """The steps and inputs that its values come from."""
+        makers = {**self._making, **{made.name: step for step in self.steps for made in step.outputs}}
+        left, found = list(self._operand(tensor)[:2]), set()
+        while left:
+            name = left.pop()
+            step = makers.get(name)
+            if name in found or (step is not None and step.name in found):
+                continue
+            found.add(name if step is None else step.name)
+            if step is not None:
+                found.add(name)
+                left += [*step.operands, *step.roots, *([step.mutates] if step.mutates else [])]
+                left += [made.root for made in step.outputs if made.root != made.name]
+        return found
+
+    def _add_input(self, name: str, tensor: torch.Tensor) -> None:
+        described = Tensor(name=name, shape=tuple(tensor.shape), dtype=dtype_name(tensor.dtype))
+        self.inputs.append(described)
+        self._begin(name, tensor, geometry(tensor))
+
+    def add_constant(self, tensor: torch.Tensor, real: torch.Tensor) -> Place:
         """A tensor that the host made and that meets others here."""
-        name = f"constant_{len(self.steps)}"
+        name = f"{self._prefix}constant_{len(self.steps)}"
         self.constants[name] = real
         work = Work(kind="make", written=tensor.numel() * tensor.element_size())
-        self.steps.append(
-            Step(name, "constant", (), {}, (), (), (), (_described(name, tensor),), (name,), work, self.times)
-        )
-        self._begin(name, tensor)
+        made = Made(name, name, tensor.size(), tensor.dtype)
+        self.steps.append(Step(name, "constant", (), {}, (), (), (), (), work, outputs=(made,)))
+        return self._begin(name, tensor, geometry(tensor))
 
     def name_of(self, tensor: torch.Tensor) -> str:
         """The value's name; a tensor never seen before (made while nothing was noted) becomes a constant."""
@@ -55,100 +83,98 @@ class Trace:
         """What is in its storage now: the value as it was made, or as it was last written."""
         return self._operand(tensor)[1]
 
-    def _operand(self, tensor: torch.Tensor) -> tuple[str, str, bool]:
-        """Its name, what is in its storage now, and whether that was written after the name was given."""
-        place = self._places.get(tensor.untyped_storage()._cdata)
-        if place is None:
-            self.add_constant(tensor, tensor)
-            place = self._places[tensor.untyped_storage()._cdata]
-        name, version = place.names.get(_geometry(tensor), (place.root, place.root))
-        return name, place.version, version != place.version
-
     def note(
-        self, function: Any, args: Any, kwargs: Any, operands: list[torch.Tensor], out: Any,
-        mutated: torch.Tensor | None, work: Work, rows: Any = None, touched: dict[str, int] | None = None,
-    ) -> None:  # fmt: skip
-        """Append a step; `out` is what the call returned, `mutated` what it overwrote."""
+        self, function: Any, base: str, args: Any, kwargs: Any, operands: list[torch.Tensor], work: Work
+    ) -> Step:
+        """Append a step; what it returned is told by `returned` or `overwrote`."""
         if len(self.steps) >= MOST_STEPS:
-            raise TooLong(f"more than {MOST_STEPS} operations")
-        self.recorded += 1
+            raise TooLong(f"it makes more than {MOST_STEPS} calls")
         found = [self._operand(tensor) for tensor in operands]  # first: a constant is a step of its own
-        base = name_of(function)
-        name = f"{base}_{len(self.steps)}"
-        returned = out if isinstance(out, tuple | list) else (out,)
-        places = tuple(i for i, t in enumerate(returned) if isinstance(t, torch.Tensor))
+        names = [one[0] for one in found]
+        left = iter(names)
         step = Step(
-            name, function, self._refs(args), self._refs(kwargs), tuple([one[0] for one in found]),
-            tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]), (), (), work, self.times, self._line(), rows=rows, touched=touched,
-            regions=tuple(_region(tensor) for tensor in operands),
+            f"{self._prefix}{base}_{len(self.steps)}", function, _refs(args, left), _refs(kwargs, left), tuple(names),
+            tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]),
+            tuple([one[3] for one in found]), work, self._line(),
         )  # fmt: skip
         self.steps.append(step)
-        if mutated is not None:
-            self._next_version(step, mutated)
-        else:
-            step.places = places
-            self._made(step, [returned[i] for i in places], isinstance(out, tuple | list), is_view(function, base))
+        return step
 
-    def _made(self, step: Step, results: list[torch.Tensor], several: bool, view: bool) -> None:
-        outputs, roots = [], []
-        for index, tensor in enumerate(results):
-            name = f"{step.name}_out{index}" if several else step.name
-            outputs.append(_described(name, tensor))
-            place = self._places.get(tensor.untyped_storage()._cdata)
-            if place is None:
-                place = self._begin(name, tensor)
-            elif not view and place.version not in step.operands:
-                place.version = name
-            place.names[_geometry(tensor)] = (name, place.version)
-            roots.append(place.version)
-        step.outputs, step.output_roots = tuple(outputs), tuple(roots)
+    def returned(self, step: Step, out: Any, view: bool) -> None:
+        """Name the tensors among what the call returned."""
+        if isinstance(out, torch.Tensor):
+            step.outputs = (self._made(step, step.name, out, view),)
+        elif isinstance(out, tuple | list):
+            step.places = tuple([i for i, t in enumerate(out) if isinstance(t, torch.Tensor)])
+            step.outputs = tuple(
+                [self._made(step, f"{step.name}_out{i}", out[place], view) for i, place in enumerate(step.places)]
+            )
 
-    def _next_version(self, step: Step, mutated: torch.Tensor) -> None:
+    def overwrote(self, step: Step, mutated: torch.Tensor) -> None:
+        """The storage of `mutated` has a new value from here on."""
         place = self._places[mutated.untyped_storage()._cdata]
         step.mutates = place.version
-        step.outputs = (_described(step.name, mutated),)
-        step.output_roots = (step.name,)
+        step.outputs = (Made(step.name, step.name, mutated.size(), mutated.dtype),)
         place.version = step.name
-        place.names[_geometry(mutated)] = (step.name, step.name)
+        place.names[geometry(mutated)] = (step.name, step.name)
 
-    def _begin(self, name: str, tensor: torch.Tensor) -> Place:
+    def _made(self, step: Step, name: str, tensor: torch.Tensor, view: bool) -> Made:
+        place = self._places.get(tensor.untyped_storage()._cdata)
+        if place is None:
+            place = self._begin(name, tensor, geometry(tensor))
+        else:
+            if not view and place.version not in step.roots:
+                place.version = name
+            place.names[geometry(tensor)] = (name, place.version)
+        return Made(name, place.version, tensor.size(), tensor.dtype)
+
+    def _operand(self, tensor: torch.Tensor) -> tuple[str, str, bool, Region | None]:
+        """Its name, what is in its storage now, whether that was written since, and the part of it that it is."""
+        place = self._places.get(tensor.untyped_storage()._cdata)
+        if place is None:
+            place = self.add_constant(tensor, tensor)
+        key = geometry(tensor)
+        name, version = place.names.get(key) or (place.root, place.root)
+        return name, place.version, version != place.version, self._region(key, place.bytes)
+
+    def _region(self, key: Geometry, total: int) -> Region | None:
+        found = self._regions.get((key, total), 0)
+        if found == 0:
+            found = self._regions[key, total] = _region(key, total)
+        return found  # type: ignore[return-value]
+
+    def _begin(self, name: str, tensor: torch.Tensor, key: Geometry) -> Place:
         storage = tensor.untyped_storage()
-        place = Place(name, name, storage._weak_ref(), {_geometry(tensor): (name, name)})
+        place = Place(name, name, storage._weak_ref(), storage.nbytes(), {key: (name, name)})
         self._places[storage._cdata] = place
         return place
 
-    def _refs(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return Ref(self.name_of(value))
-        if isinstance(value, dict):
-            return {key: self._refs(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._refs(item) for item in value]
-        return value
-
     def _line(self) -> int | None:
         """Of the reference's source; the innermost of its frames."""
-        frame = sys._getframe(2)
+        frame: Any = sys._getframe(3)
         while frame is not None:
             if frame.f_code.co_filename == self.file:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
+                return int(frame.f_lineno)
+            frame = frame.f_back
         return None
 
 
-def _described(name: str, tensor: torch.Tensor) -> Tensor:
-    return Tensor.model_construct(name=name, shape=tuple(tensor.shape), dtype=dtype_name(tensor.dtype))
+def _refs(value: Any, names: Any) -> Any:
+    """`value` with each tensor replaced by the next of `names`."""
+    if isinstance(value, torch.Tensor):
+        return Ref(next(names))
+    if isinstance(value, dict):
+        return {key: _refs(item, names) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple([_refs(item, names) for item in value])
+    return value
 
 
-def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return tensor.storage_offset(), tensor.size(), tensor.stride(), tensor.dtype
-
-
-def _region(tensor: torch.Tensor) -> tuple[int, int, int] | None:
+def _region(key: Geometry, total: int) -> Region | None:
     """The bytes of its storage that a view spans; `None` for all of them."""
-    total = tensor.untyped_storage().nbytes()
-    size = tensor.element_size()
-    start = tensor.storage_offset() * size
-    span = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True)) + 1 if tensor.numel() else 0
-    end = start + span * size
+    offset, sizes, strides, dtype = key
+    if 0 in sizes:
+        return offset * dtype.itemsize, offset * dtype.itemsize, total
+    span = sum([(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]) + 1
+    start, end = offset * dtype.itemsize, (offset + span) * dtype.itemsize
     return None if start == 0 and end >= total else (start, end, total)

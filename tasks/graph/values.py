@@ -24,17 +24,19 @@ _WORK_LIMIT = 400_000_000
 class Values:
     """The contents of storages by their address. Views share them, and writes in place reach them."""
 
-    def __init__(self, *, floats: bool) -> None:
-        self.floats = floats
+    def __init__(self, wanted: frozenset[str] = frozenset()) -> None:
+        """`wanted`: the steps and inputs whose floating-point values are to be followed as well."""
+        self.wanted = wanted
         self._contents: dict[int, tuple[torch.UntypedStorage, int]] = {}
         self._total = 0
 
-    def allows(self, bytes_: int, dtype: torch.dtype) -> bool:
-        """Whether the values of a new tensor would be kept."""
+    def allows(self, tensor: torch.Tensor, name: str = "") -> bool:
+        """Whether the values of a tensor that `name` makes would be kept."""
+        dtype, bytes_ = tensor.dtype, tensor.untyped_storage().nbytes()
         if not dtype.is_floating_point and not dtype.is_complex:
             limit = INTEGER_LIMIT
         else:
-            limit = FLOAT_LIMIT if self.floats else TABLE_LIMIT
+            limit = FLOAT_LIMIT if name in self.wanted else TABLE_LIMIT
         return bytes_ <= limit and (self._total + bytes_ <= _TOTAL_LIMIT or self._sweep(bytes_))
 
     def get(self, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -68,17 +70,17 @@ class Values:
             self._total -= found[0].nbytes()
             torch.UntypedStorage._free_weak_ref(found[1])
 
-    def follow(self, function: Any, args: Any, kwargs: Any, work: int) -> tuple[bool, Any]:
-        """Call with real operands, when all are known: whether it was, and what came back."""
+    def follow(self, function: Any, args: Any, kwargs: Any, work: int) -> Any:
+        """Call with real operands; `None` when it is too much work or not all are known."""
         if work > _WORK_LIMIT:
-            return False, None
+            return None
         try:
             real_args, real_kwargs = self.real(args), self.real(kwargs)
         except KeyError:
-            return False, None
+            return None
         if "device" in real_kwargs:
             real_kwargs["device"] = torch.device("cpu")
-        return True, function(*real_args, **real_kwargs)
+        return function(*real_args, **real_kwargs)
 
     def real(self, value: Any) -> Any:
         """Nested arguments with real tensors; `KeyError` when one is not known."""

@@ -77,8 +77,6 @@ def _asked(attribute: Any, func: Any, args: Any) -> Any:
         return CUDA if device.type == "meta" else device
     if attribute is torch.Tensor.is_cuda:
         return args[0].is_meta
-    if attribute is torch.Tensor.is_meta:
-        return False
     return func(*args)
 
 
