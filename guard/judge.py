@@ -16,6 +16,7 @@ from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
 from guard.processes import WorkerProcess
 from guard.protocol import Protocol
+from guard.runner import cpp_compiler_major
 from guard.session import Session
 from guard.staging import Stage, path_fault
 from guard.timed_pass import timed_pass
@@ -28,6 +29,8 @@ from tasks.task import Task
 Progress = Callable[[str], None]
 _GIB = 1 << 30
 _NOTICE_LIMIT_S = 30.0
+_KNOWS_ALL_X86 = 12
+"""A g++ of this version compiles for every extension that torch.compile may choose (AMX came with 11)."""
 _OF_VALUES = (ReasonCode.NUMERICAL, ReasonCode.PRECISION)
 
 
@@ -131,9 +134,18 @@ def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
 
 def start_worker(trial: Trial, stage: Stage, pad_bytes: int = 0) -> WorkerProcess:
     """It starts at once; entering it waits until it is READY."""
-    interpret = {"TRITON_INTERPRET": "1"} if trial.session.device == "cpu" else {}
     memory = int(trial.protocol.host_memory_gib * _GIB)
-    return trial.session.worker(trial.reference, stage, memory, interpret, pad_bytes)
+    told = _told_on_a_cpu() if trial.session.device == "cpu" else {}
+    return trial.session.worker(trial.reference, stage, memory, told, pad_bytes)
+
+
+def _told_on_a_cpu() -> dict[str, str]:
+    """Triton interprets, and torch.compile believes the CPU's own flags.
+
+    Else it builds small programs for ten seconds, in every worker anew, to learn what the compiler can do of them.
+    """
+    known = {"TORCHINDUCTOR_VEC_ISA_OK": "1"} if cpp_compiler_major() >= _KNOWS_ALL_X86 else {}
+    return {"TRITON_INTERPRET": "1", **known}
 
 
 def load(trial: Trial, stage: Stage, worker: WorkerProcess, entry: Entry) -> None:

@@ -9,9 +9,9 @@ from guard.processes import WorkerProcess
 from guard.trial import Trial
 from guard.verdict import Measurement, Reason, ReasonCode
 
-BANK = {"cuda": 64, "cpu": 16}
+BANK = {"cuda": 64, "cpu": 4}
 """Seeds a workload, so that their values may be kept between candidates; none is used twice in one process.
-Fewer on a CPU, where drawing costs much and nothing is timed for the record."""
+On a CPU hardly more than a process needs: drawing is what costs there, and no candidate is told of another's."""
 _BUILD_CALLS = 1
 _CHILD_PATIENCE_S = 2.0
 

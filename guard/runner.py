@@ -1,21 +1,22 @@
 """The one module that starts processes: zygotes, and programs that run once and answer with a file."""
 
 import contextlib
-import json
+import functools
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from guard import channel
 from guard.channel import ChannelClosed
 from guard.errors import GuardBroken
+from guard.program_files import Files, no_answer
 
 ROOT = Path(__file__).resolve().parent.parent
-_ZYGOTE_LIMIT_S = 180.0
+ZYGOTE_LIMIT_S = 180.0
 _PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "CUDA_HOME", "CUDA_PATH",
     "CUDA_VISIBLE_DEVICES", "PYTHONPATH", "VIRTUAL_ENV", "OMP_NUM_THREADS", "CC", "CXX", "MAX_JOBS",
@@ -34,14 +35,25 @@ def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
     return {**kept, **own, **(extra or {})}
 
 
-class Zygote:
-    """A process that forks references and workers from an interpreter with torch already imported."""
+@functools.cache
+def cpp_compiler_major() -> int:
+    """Major version of the C++ compiler that a candidate would find; 0 where there is none."""
+    command = [os.environ.get("CXX", "g++"), "-dumpversion"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+        return int(said.split(".")[0])
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return 0
 
-    def __init__(self, scratch: Path) -> None:
+
+class Zygote:
+    """A process that forks others from an interpreter with torch, and what their kind needs, already imported."""
+
+    def __init__(self, scratch: Path, kind: Literal["judging", "programs"] = "judging") -> None:
         self._line, theirs = channel.pair()
         self._log = (scratch / "zygote.log").open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "guard.zygote", str(theirs.fileno())],
+            [sys.executable, "-m", "guard.zygote", str(theirs.fileno()), kind],
             cwd=ROOT, env=clean_environment(scratch), pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True,
         )  # fmt: skip
@@ -62,7 +74,7 @@ class Zygote:
         if self._is_ready:
             return
         try:
-            channel.receive(self._line, _ZYGOTE_LIMIT_S)
+            channel.receive(self._line, ZYGOTE_LIMIT_S)
         except ChannelClosed as error:
             said = (self._scratch / "zygote.log").read_text(errors="replace").strip().splitlines()
             raise GuardBroken(
@@ -89,14 +101,6 @@ class Zygote:
         self._log.close()
 
 
-class ProgramFailed(Exception):
-    """A program that was to answer did not; `stage` is `timeout`, `died` or `answer`."""
-
-    def __init__(self, stage: str, message: str) -> None:
-        self.stage = stage
-        super().__init__(message)
-
-
 def run_program(
     module: str,
     request: Mapping[str, Any],
@@ -111,36 +115,19 @@ def run_program(
     It runs in a process group of its own that is killed at the limit; with `sandboxed` it sees no network
     and no files but the system's and `scratch`. Raises `ProgramFailed`; whose fault that is, the caller knows.
     """
-    ask, answer, log = scratch / "request.json", scratch / "reply.json", scratch / "program.log"
-    ask.write_text(json.dumps(request))
-    answer.unlink(missing_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "guard.program",
-        "sandboxed" if sandboxed else "open",
-        module,
-        str(ask),
-        str(answer),
-    ]
-    with log.open("wb") as out:
+    files = Files(scratch, request)
+    command = [sys.executable, "-m", "guard.program", "sandboxed" if sandboxed else "open", module]
+    with files.log.open("wb") as out:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=clean_environment(scratch, env), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-            start_new_session=True,
+            [*command, str(files.ask), str(files.answer)], cwd=ROOT, env=clean_environment(scratch, env),
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
         )  # fmt: skip
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired as error:
-            raise ProgramFailed("timeout", f"no answer within {limit_s:.0f} s") from error
+            raise no_answer(limit_s) from error
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    if code != 0 or not answer.exists():
-        said = log.read_text(errors="replace").strip().splitlines()
-        raise ProgramFailed("died", f"ended with {code}: {said[-1][:500] if said else 'without a word'}")
-    try:
-        reply: dict[str, Any] = json.loads(answer.read_text())
-    except ValueError as error:
-        raise ProgramFailed("answer", "the answer is no JSON") from error
-    return reply
+    return files.reply(code)

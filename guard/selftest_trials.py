@@ -7,8 +7,9 @@ from guard.conditions import ConditionsWatch, open_nvml, spoilt_by
 from guard.duel_record import Conditions
 from guard.errors import GuardBroken
 from guard.judge import judge
+from guard.program_files import ProgramFailed
 from guard.protocol import SMOKE
-from guard.runner import ProgramFailed, run_program
+from guard.runner import run_program
 from guard.selftest_task import kinds_candidate, power_task
 from guard.session import Session
 from tasks.value import Value

@@ -1,7 +1,7 @@
 """The zygote: has imported torch, touched no GPU, and forks the guard's other processes from there.
 
-Run as `python -m guard.zygote FD`. What costs seconds (imports) is paid once; what must be fresh
-(the CUDA context, the sandbox, the candidate) is made after the fork.
+Run as `python -m guard.zygote FD judging|programs`. What costs seconds (imports) is paid once; what must be
+fresh (the CUDA context, the sandbox, the candidate) is made after the fork.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the guard, which ends us by closing the line
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    _import_what_is_slow()
+    _import_what_is_slow(argv[2])
     gc.freeze()
     send(line, {"ready": True})
     keepers = [os.getpid(), os.getppid()]
@@ -44,7 +44,13 @@ def main(argv: list[str]) -> None:
             keepers = [*keepers[:2], pid]  # there is one at a time
 
 
-def _import_what_is_slow() -> None:
+def _import_what_is_slow(kind: str) -> None:
+    if kind == "programs":
+        from guard.cross_compile.lazy_dynamo import put_off_dynamo
+
+        put_off_dynamo()
+        import_module("guard.cross_compile.examination")
+        return
     import_module("guard.reference")
     import_module("guard.worker")
 
@@ -65,7 +71,7 @@ def _become(message: Message, fds: list[int]) -> NoReturn:
     log = os.open(message["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     null = os.open(os.devnull, os.O_RDONLY)
     # what a reference prints nobody reads, and it may be much
-    says = log if message["role"] == "worker" else os.open(os.devnull, os.O_WRONLY)
+    says = os.open(os.devnull, os.O_WRONLY) if message["role"] == "reference" else log
     for descriptor, target in ((null, 0), (says, 1), (log, 2)):
         os.dup2(descriptor, target)
     os.close(log)
@@ -73,13 +79,10 @@ def _become(message: Message, fds: list[int]) -> NoReturn:
     os.environ.update(message.get("env", {}))
     tempfile.tempdir = None  # remembered from the zygote's own environment, where the child may not write
     work = _role(message, fds)
-    if message["role"] == "worker":
-        warden_line = socket.socket(fileno=fds[1])
-        limits = Limits(
-            message.get("memory_bytes"),
-            message["input_size"] + message["output_size"],
-            Path(message["scratch"]),
-        )
+    if message["role"] != "reference":
+        warden_line = socket.socket(fileno=fds[0 if message["role"] == "program" else 1])
+        buffers = message.get("input_size", 0) + message.get("output_size", 0)
+        limits = Limits(message.get("memory_bytes"), buffers, Path(message["scratch"]))
         with contextlib.suppress(BaseException):
             guard_over(work, warden_line, limits)
         os._exit(71)
@@ -96,6 +99,11 @@ def _become(message: Message, fds: list[int]) -> NoReturn:
 
 def _role(message: Message, fds: list[int]) -> Callable[[], None]:
     def work() -> None:
+        if message["role"] == "program":
+            from guard.program import main as run_program
+
+            run_program(["", *message["arguments"]])
+            os._exit(0)
         line = socket.socket(fileno=fds[0])
         if message["role"] == "worker":
             from guard.worker import serve as serve_worker

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from guard.compile_report import CompileReport, Prediction
 from guard.errors import GuardBroken
@@ -18,6 +19,9 @@ from pipeline.ranking import geometric_mean
 from pipeline.run_folder import Outcome
 from pipeline.settings import Settings
 from tasks.candidate import Candidate
+
+if TYPE_CHECKING:
+    from guard.programs import Programs
 
 JudgeUnder = Callable[[Candidate, Protocol], Verdict]
 Foreseen = tuple[tuple[CompileReport, ...], Prediction | None]
@@ -49,10 +53,18 @@ class Judging:
         """
         if self.by_measurement:
             return Outcome(candidate=candidate, verdict=self.judge(candidate, protocol))
-        with ThreadPoolExecutor(1) as beside:
-            foreseen = beside.submit(self.foresee, candidate, (TARGETS[self.settings.target],))
+        with self.foreseeing(candidate, (TARGETS[self.settings.target],)) as foreseen:
             verdict = self.judge(candidate, protocol)
-            return self._with_prediction(candidate, verdict, *foreseen.result())
+            return self._with_prediction(candidate, verdict, *foreseen())
+
+    @contextmanager
+    def foreseeing(self, candidate: Candidate, targets: tuple[str, ...]) -> Iterator[Callable[[], Foreseen]]:
+        """What `foresee` says, found beside what the body does; where the body measures, not before it is asked."""
+        if self.by_measurement:
+            yield lambda: self.foresee(candidate, targets)
+            return
+        with ThreadPoolExecutor(1) as beside:
+            yield beside.submit(self.foresee, candidate, targets).result
 
     def _with_prediction(
         self,
@@ -79,22 +91,30 @@ def open_judging(
 ) -> Iterator[Judging]:
     """The real thing: one guard session over the device, held until the run is left."""
     from guard.judge import judge
+    from guard.programs import Programs
     from guard.session import Session
 
-    with (
-        TemporaryDirectory(prefix="kernelarc-") as scratch,
-        Session(device, inputs=settings.inputs) as session,
-    ):
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="kernelarc-")))
+        session = stack.enter_context(Session(device, inputs=settings.inputs))
+        # a GPU's search examines its champion alone, which is no reason to keep an interpreter
+        programs = stack.enter_context(Programs(scratch)) if device == "cpu" else None
         yield Judging(
             prepared=prepared,
             device=device,
             settings=settings,
             judge=lambda candidate, protocol: judge(prepared.judged, candidate, protocol, session),
-            foresee=cross_compiler(settings, prepared, progress, Path(scratch)),
+            foresee=cross_compiler(settings, prepared, progress, scratch, programs),
         )
 
 
-def cross_compiler(settings: Settings, prepared: Prepared, progress: Progress, scratch: Path) -> Foresee:
+def cross_compiler(
+    settings: Settings,
+    prepared: Prepared,
+    progress: Progress,
+    scratch: Path,
+    programs: "Programs | None" = None,
+) -> Foresee:
     """Compiles for the target and predicts on the full-size workloads; what breaks there foresees nothing."""
 
     def foresee(candidate: Candidate, targets: tuple[str, ...]) -> Foreseen:
@@ -103,7 +123,9 @@ def cross_compiler(settings: Settings, prepared: Prepared, progress: Progress, s
 
         hardware = load_gpu(HARDWARE[settings.target])
         try:
-            return examine(candidate, prepared.asked, targets, hardware, scratch, prepared.small)
+            return examine(
+                candidate, prepared.asked, targets, hardware, scratch, prepared.small, programs=programs
+            )
         except GuardBroken as error:
             progress.note(f"{candidate.digest[:12]} could not be compiled for {', '.join(targets)}: {error}")
             return (), None

@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 
 from guard.compile_report import CompileReport, Prediction
 from guard.cross_compile.request import Reply, Request
-from guard.runner import ProgramFailed, run_program
+from guard.program_files import ProgramFailed
+from guard.programs import Programs
+from guard.runner import run_program
 from tasks.candidate import Candidate
 from tasks.gpu import Gpu, gpu_of_target, load_gpu
 from tasks.task import Task
@@ -50,18 +52,27 @@ def examine(
     scratch: Path,
     small: Mapping[str, Workload] | None = None,
     limit_s: float = LIMIT_S,
+    programs: Programs | None = None,
 ) -> tuple[tuple[CompileReport, ...], Prediction | None]:
     """Both in one run: a report for each of `targets`, and a prediction where `hardware` is given.
 
     `small` gives, by uuid, workloads scaled down for candidates that look at values (`.item()`, masks); without it
-    they are reported as not followed. `TaskError` for a target or hardware that nobody knows.
+    they are reported as not followed. `programs` spares each run its imports. `TaskError` for a target or hardware
+    that nobody knows.
     """
     wanted = hardware if isinstance(hardware, Gpu) or hardware is None else load_gpu(hardware)
     gpus = {target: gpu_of_target(target) for target in targets}
     asked = tuple(gpus)
     if wanted is not None:
         gpus[wanted.target] = wanted
-    reply = _ask(candidate, task, tuple(gpus.values()), wanted, scratch, dict(small or {}), limit_s)
+    scratch.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=scratch, prefix="cross-", ignore_cleanup_errors=True) as folder:
+        request = Request(
+            solution=candidate.solution, definition=task.definition, workloads=task.workloads,
+            small=dict(small or {}), blob_roots=task.blob_roots, gpus=tuple(gpus.values()),
+            predict_for=wanted.name if wanted else None, folder=folder, limit_s=limit_s,
+        )  # fmt: skip
+        reply = _ask(request, programs)
     reports = dict(zip(gpus, reply.reports, strict=True))
     prediction = None
     if wanted is not None:
@@ -69,26 +80,18 @@ def examine(
     return tuple(reports[target] for target in asked), prediction
 
 
-def _ask(
-    candidate: Candidate, task: Task, gpus: tuple[Gpu, ...], wanted: Gpu | None, scratch: Path,
-    small: dict[str, Workload], limit_s: float,
-) -> Reply:  # fmt: skip
-    scratch.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=scratch, prefix="cross-", ignore_cleanup_errors=True) as folder:
-        request = Request(
-            solution=candidate.solution, definition=task.definition, workloads=task.workloads, small=small,
-            blob_roots=task.blob_roots, gpus=gpus, predict_for=wanted.name if wanted else None,
-            folder=folder, limit_s=limit_s,
+def _ask(request: Request, programs: Programs | None) -> Reply:
+    run = programs.run if programs is not None and programs.is_alive else run_program
+    try:
+        reply = run(
+            "guard.cross_compile", request.model_dump(mode="json"), limit_s=request.limit_s,
+            scratch=Path(request.folder),
         )  # fmt: skip
-        try:
-            reply = run_program(
-                "guard.cross_compile", request.model_dump(mode="json"), limit_s=limit_s, scratch=Path(folder)
-            )
-            return Reply.model_validate(reply)
-        except (ProgramFailed, ValueError) as error:
-            # the process ran the candidate's code, which may have ended it, or its time, or spoilt the answer
-            failed = f"the process that examined it gave no answer: {error}"[:1000]
-            reports = tuple(
-                CompileReport(target=gpu.target, ok=False, checked=False, error=failed) for gpu in gpus
-            )
-            return Reply(reports=reports, note=failed)
+        return Reply.model_validate(reply)
+    except (ProgramFailed, ValueError) as error:
+        # the process ran the candidate's code, which may have ended it, or its time, or spoilt the answer
+        failed = f"the process that examined it gave no answer: {error}"[:1000]
+        reports = tuple(
+            CompileReport(target=gpu.target, ok=False, checked=False, error=failed) for gpu in request.gpus
+        )
+        return Reply(reports=reports, note=failed)

@@ -6,7 +6,8 @@ import shutil
 from guard.blame import CandidateFailed
 from guard.environment import gpu_architecture
 from guard.errors import GuardBroken
-from guard.runner import ProgramFailed, run_program
+from guard.program_files import ProgramFailed
+from guard.runner import run_program
 from guard.staging import Stage
 from guard.verdict import ReasonCode
 from tasks.candidate import Candidate

@@ -1,11 +1,17 @@
 """The sandboxed program that examines candidates, as other packages call it."""
 
+import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from guard.compile_report import CompileReport
 from guard.cross_compile import cross_compile, examine, predict
 from guard.cross_compile.cuda_sources import find_nvcc
+from guard.programs import Programs
+from guard.warden import at_work, descendants
 from tasks.candidate import Candidate
 from tasks.definition import Definition
 from tasks.errors import TaskError
@@ -26,6 +32,13 @@ def candidate_of(source: str, language: str, definition: Definition) -> Candidat
     return Candidate(solution=solution(source, language), definition_digest=definition.digest)
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
+    """One interpreter from which the programs of this file are forked."""
+    with Programs(tmp_path_factory.mktemp("programs")) as opened:
+        yield opened
+
+
 def test_one_run_compiles_for_every_target_and_predicts_for_one_gpu(tmp_path: Path) -> None:
     task = task_of(NORM, workload(NORM, rows=4096, width=4096), workload(NORM, rows=1, width=128))
     candidate = candidate_of(kernels.ROW_NORM, "triton", NORM)
@@ -37,20 +50,71 @@ def test_one_run_compiles_for_every_target_and_predicts_for_one_gpu(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
 
 
-def test_a_candidate_that_ends_its_process_gets_a_report(tmp_path: Path) -> None:
+def test_a_forked_program_answers_what_a_started_one_answers(tmp_path: Path, programs: Programs) -> None:
+    task = task_of(NORM, workload(NORM, rows=4096, width=4096))
+    for source, language in (
+        (kernels.ROW_NORM, "triton"),
+        (kernels.ROW_NORM.replace("tl.sum", "tl.sun"), "triton"),
+    ):
+        candidate = candidate_of(source, language, NORM)
+        started, forked = (
+            examine(candidate, task, ("sm_100a",), "B200", tmp_path, programs=given)
+            for given in (None, programs)
+        )
+        assert _without_seconds(started[0]) == _without_seconds(forked[0])
+        assert started[1] == forked[1] and list(tmp_path.iterdir()) == []
+
+
+def _without_seconds(reports: tuple[CompileReport, ...]) -> list[CompileReport]:
+    return [report.model_copy(update={"seconds": 0.0}) for report in reports]
+
+
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_a_candidate_that_ends_its_process_gets_a_report(
+    tmp_path: Path, programs: Programs, is_forked: bool
+) -> None:
     source = "import os\ndef run(x, y):\n    os._exit(7)\n"
     task = task_of(ADD, workload(ADD, n=64))
-    report = cross_compile(candidate_of(source, "pytorch", ADD), task, "sm_100a", tmp_path)
+    candidate = candidate_of(source, "pytorch", ADD)
+    (report,), _ = examine(
+        candidate, task, ("sm_100a",), None, tmp_path, programs=programs if is_forked else None
+    )
     assert not report.ok and not report.refused and "gave no answer: ended with 7" in report.error
 
 
-def test_a_candidate_that_never_ends_gets_a_report_in_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_a_candidate_that_never_ends_gets_a_report_in_time(
+    tmp_path: Path, programs: Programs, is_forked: bool
+) -> None:
     source = "def run(x, y):\n    while True:\n        pass\n"
     task = task_of(ADD, workload(ADD, n=64))
     candidate = candidate_of(source, "pytorch", ADD)
-    (report,), prediction = examine(candidate, task, ("sm_90a",), "H200", tmp_path, limit_s=2)
+    (report,), prediction = examine(
+        candidate, task, ("sm_90a",), "H200", tmp_path, limit_s=2, programs=programs if is_forked else None
+    )
     assert "within 2 s" in report.error and prediction is not None and prediction.workloads == ()
     assert "gave no answer" in prediction.note
+
+
+def test_what_a_forked_program_starts_ends_with_it(tmp_path: Path, programs: Programs) -> None:
+    """A grandchild with a session of its own is no way out, and the next program is forked as if nothing was."""
+    source = (
+        "import os, time\n"
+        "def run(x, y):\n"
+        "    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n"
+        "    raise SystemExit(3)\n"
+    )
+    task = task_of(ADD, workload(ADD, n=64))
+    before = set(descendants(os.getpid()))
+    for _ in range(2):
+        (report,), _ = examine(
+            candidate_of(source, "pytorch", ADD), task, ("sm_90a",), None, tmp_path, programs=programs
+        )
+        assert "SystemExit" in report.error
+    deadline = time.monotonic() + 5
+    while set(at_work(descendants(os.getpid()))) - before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not set(at_work(descendants(os.getpid()))) - before
 
 
 def test_a_candidate_that_looks_at_values_is_followed_on_a_small_workload(tmp_path: Path) -> None:
