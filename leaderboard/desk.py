@@ -37,6 +37,10 @@ class Sent(Value):
     mode: Literal["private", "release"]
     at: str
     """ISO 8601 with its offset."""
+    portal_id: str = ""
+    """What the portal calls it, where that is known."""
+    stated: dict[str, str] = {}
+    """What it was made with, by `leaderboard.drift`'s names: evaluator, data, T_SOL."""
 
     _checked = field_validator("at")(_moment)
 
@@ -87,11 +91,27 @@ class Ledger(NamedTuple):
         scores = [r.score for r in self.results if r.file_digest in files and r.score is not None]
         return max(scores, default=0.0)
 
+    def waiting_for(self, file_digest: str = "", portal_id: str = "", task: str = "") -> tuple[Sent, ...]:
+        """What is in flight under this digest, else this number of the portal's, else this task, newest last."""
+        waiting = self.in_flight
+        if file_digest:
+            return tuple(s for s in waiting if s.file_digest == file_digest)
+        if portal_id and any(s.portal_id == portal_id for s in self.sent):
+            return tuple(s for s in waiting if s.portal_id == portal_id)
+        last = task.rsplit("/", 1)[-1]
+        return tuple(s for s in waiting if task and last == s.task.rsplit("/", 1)[-1])
+
     def used_on(self, day: datetime) -> int:
         """Results of the UTC day of `day`, with those that are still to come."""
         wanted = day.astimezone(UTC).date()
         answered = (datetime.fromisoformat(r.at).astimezone(UTC).date() for r in self.results)
         return sum(date == wanted for date in answered) + len(self.in_flight)
+
+
+def own_scores(ledger: Ledger) -> dict[str, float]:
+    """The best score that came back for each task, by its name and by the last part of it."""
+    best = {sent.task: ledger.best(sent.task) for sent in ledger.sent}
+    return {name: score for task, score in best.items() for name in (task, task.rsplit("/", 1)[-1])}
 
 
 def read_ledger(path: Path) -> Ledger:

@@ -188,6 +188,14 @@ def tied(one: ProblemScore, other: ProblemScore) -> bool | None:
     return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
 
 
+def bounded_score(latency_ms: float, bounds: Bounds) -> float:
+    """`workload_score`, and no more than 1 where T_SOL is physical: what is beyond it is a fault, not a feat."""
+    sol, baseline = bounds.t_sol_ms, bounds.t_b_ms
+    if bounds.is_physical and latency_ms <= sol:
+        return 1.0
+    return workload_score(latency_ms, sol, baseline)
+
+
 def _score_workload(
     uuid: str, bounds: Bounds, latency_ms: float | None, interval_ms: tuple[float, float] | None
 ) -> WorkloadScore:
@@ -198,14 +206,14 @@ def _score_workload(
     low, high = (
         (None, None)
         if interval_ms is None
-        else (workload_score(interval_ms[1], sol, baseline), workload_score(interval_ms[0], sol, baseline))
+        else (bounded_score(interval_ms[1], bounds), bounded_score(interval_ms[0], bounds))
     )
     return WorkloadScore(
         workload=uuid,
         latency_ms=latency_ms,
         t_sol_ms=sol,
         t_b_ms=baseline,
-        score=workload_score(latency_ms, sol, baseline),
+        score=bounded_score(latency_ms, bounds),
         low=low,
         high=high,
         audit=audit_flag(latency_ms, sol, baseline),

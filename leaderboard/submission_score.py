@@ -101,7 +101,7 @@ def score_submission(
     return SubmissionScore(
         submission=submission.digest,
         problem=problem,
-        remarks=tuple(_remarks(submission, bounds, hardware)),
+        remarks=(*_pricing_remark(t_sol), *_remarks(submission, bounds, hardware)),
         as_on_the_board=clock_beside_board(submission, hardware) == 1.0,
         predicted=_predicted(submission, bounds, problem, intervals, hardware),
     )
@@ -110,7 +110,8 @@ def score_submission(
 def no_submission(task: str, t_sol: TimeTable, t_b: TimeTable) -> SubmissionScore:
     """A problem that nothing was submitted for: 0 over all its workloads."""
     problem = score_problem(task, bounds_for(task, t_sol, t_b), {})
-    return SubmissionScore(submission="", problem=problem, remarks=("nothing was submitted for it",))
+    remarks = (*_pricing_remark(t_sol), "nothing was submitted for it")
+    return SubmissionScore(submission="", problem=problem, remarks=remarks)
 
 
 def median_interval_ms(medians: Medians) -> tuple[float, float] | None:
@@ -170,6 +171,13 @@ def clock_beside_board(submission: Submission, hardware: str) -> float | None:
 def _board_clock_mhz(hardware: str) -> float | None:
     """Read once: thousands of submissions are scored against one board."""
     return load_gpu(hardware).clocks_mhz.locked_sm
+
+
+def _pricing_remark(t_sol: TimeTable) -> Iterator[str]:
+    if t_sol.provenance.pricing == "physical":
+        yield f"T_SOL by physical pricing ({t_sol.provenance.source}): a score above 1 counts 1, and is to be audited"
+    elif t_sol.provenance.measured_by == "ours":
+        yield f"T_SOL by published pricing, worked out here ({t_sol.provenance.source})"
 
 
 def _remarks(submission: Submission, bounds: Mapping[str, object], hardware: str) -> Iterator[str]:

@@ -32,6 +32,11 @@ class Provenance(Value):
     """Such as `B200`."""
     measured_by: Literal["published", "ours"] = "published"
 
+    @property
+    def pricing(self) -> Literal["published", "physical"]:
+        """How bounds were priced: `kernelarc sol` writes it at the head of the revision."""
+        return "physical" if self.revision.startswith("physical") else "published"
+
 
 class TimeTable(Value):
     """One quantity on one device: `times_ms[task][workload uuid]`."""
@@ -57,6 +62,8 @@ class Bounds(Value):
 
     t_sol_ms: Milliseconds
     t_b_ms: Milliseconds
+    is_physical: bool = False
+    """T_SOL is what the hardware can do at most: a score above 1 is a fault, and counts as 1."""
 
 
 class PublishedTimes(Value):
@@ -90,7 +97,8 @@ def bounds_for(task: str, t_sol: TimeTable, t_b: TimeTable) -> dict[str, Bounds]
         odd = sorted(set(sol) ^ set(baseline))
         problem = f"workload {odd[0]} is in one table only" if odd else "is in neither table"
         raise TaskError(problem, field=task, mend="use two tables of one revision")
-    return {uuid: Bounds(t_sol_ms=sol[uuid], t_b_ms=baseline[uuid]) for uuid in sol}
+    is_physical = t_sol.provenance.pricing == "physical"
+    return {u: Bounds(t_sol_ms=sol[u], t_b_ms=baseline[u], is_physical=is_physical) for u in sol}
 
 
 def merge_tables(tables: tuple[TimeTable, ...]) -> TimeTable:

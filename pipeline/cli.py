@@ -6,7 +6,7 @@ from pipeline.commands import (
     audit,
     board,
     compare,
-    desk,
+    desk_portal,
     doctor,
     download,
     evaluate,
@@ -17,7 +17,9 @@ from pipeline.commands import (
     score,
     search,
     snapshot,
+    sol,
     submit,
+    survey,
     tasks,
 )
 from pipeline.failure import Program
@@ -46,10 +48,12 @@ main.add_command(search.resume)
 main.add_command(submit.submit)
 main.add_command(submit.verify)
 main.add_command(score.score)
+main.add_command(sol.sol)
 main.add_command(snapshot.snapshot)
 main.add_command(reproduce.reproduce)
 main.add_command(regress.regress)
-main.add_command(desk.desk)
+main.add_command(desk_portal.desk)
+main.add_command(survey.survey)
 main.add_command(board.board)
 main.add_command(query.ingest)
 main.add_command(query.query)

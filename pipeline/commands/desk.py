@@ -1,16 +1,12 @@
 """`kernelarc desk`: what was sent to the board, what came back, and what to send next."""
 
-import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from pipeline.commands.options import data_option, emit, options, settings_from, table
-
-if TYPE_CHECKING:
-    from submissions.submission import Submission
 
 ledger_option = click.option(
     "--ledger", type=click.Path(path_type=Path), default=Path(".kernelarc/desk.jsonl"), show_default=True,
@@ -24,13 +20,16 @@ folder_argument = click.argument("folder", type=click.Path(path_type=Path))
 def desk() -> None:
     """Keep a ledger of what was uploaded and what came back, and plan the next upload within the quota.
 
-    Nothing is uploaded: the web form is the board's way in, and you say here what you did.
+    The web form is the board's way in, and you say here what you did; `upload` and `fetch` use an interface that
+    is not documented, and only when told to by name.
 
     \b
     Examples:
       kernelarc desk plan submissions/ready/*/*/*
       kernelarc desk sent submissions/ready/L2/002_decoder/0123456789ab --mode private
       kernelarc desk result submissions/ready/L2/002_decoder/0123456789ab passed --score 0.61
+      kernelarc desk import saved-results.html
+      kernelarc desk drift --data ~/SOL-ExecBench
     """
 
 
@@ -57,9 +56,15 @@ def show(ledger: Path, as_json: bool) -> None:
     click.option("--mode", type=click.Choice(["private", "release"]), required=True, help="As uploaded."),
     at_option,
     ledger_option,
+    data_option,
 )
 def sent(
-    folder: Path, mode: Literal["private", "release"], at: str | None, ledger: Path, as_json: bool
+    folder: Path,
+    mode: Literal["private", "release"],
+    at: str | None,
+    ledger: Path,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Note that the solution.json in a submission's FOLDER was uploaded.
 
@@ -68,14 +73,16 @@ def sent(
       kernelarc desk sent submissions/ready/L2/002_decoder/0123456789ab --mode release
     """
     from leaderboard.desk import Sent, add_entry
+    from pipeline.desk import stated, uploaded
 
-    digest, submission = _uploaded(folder)
+    digest, submission = uploaded(folder)
     entry = Sent(
         file_digest=digest,
         submission=submission.digest,
         task=submission.evidence.task.name,
         mode=mode,
-        at=_moment(at),
+        at=moment(at),
+        stated=stated(settings_from(given), submission),
     )
     add_entry(ledger, entry)
     emit(as_json, entry.model_dump(mode="json"), f"sent: {entry.task} {digest[:12]} ({mode})")
@@ -106,9 +113,10 @@ def result(
       kernelarc desk result submissions/ready/L2/002_decoder/0123456789ab passed --score 0.61 --stack v1.1
     """
     from leaderboard.desk import Result, add_entry
+    from pipeline.desk import uploaded
 
-    digest, _ = _uploaded(folder)
-    entry = Result(file_digest=digest, status=status, at=_moment(at), **figures)
+    digest, _ = uploaded(folder)
+    entry = Result(file_digest=digest, status=status, at=moment(at), **figures)
     add_entry(ledger, entry)
     emit(as_json, entry.model_dump(mode="json"), f"{status}: {digest[:12]}")
 
@@ -127,11 +135,12 @@ def plan(folders: tuple[Path, ...], at: str | None, ledger: Path, as_json: bool,
     """
     from leaderboard.desk import plan as order
     from leaderboard.desk import read_ledger
+    from pipeline.desk import uploaded
     from pipeline.score import could_be_sent
 
     settings = settings_from(given)
-    ready = [could_be_sent(settings, folder, _uploaded(folder)[0]) for folder in folders]
-    steps = order(read_ledger(ledger), ready, datetime.fromisoformat(_moment(at)))
+    ready = [could_be_sent(settings, folder, uploaded(folder)[0]) for folder in folders]
+    steps = order(read_ledger(ledger), ready, datetime.fromisoformat(moment(at)))
     rows = [("gain", "best", "result after", "task", "submission")]
     for step in steps:
         gain = "unknown" if step.gain is None else f"{step.gain:.4f}"
@@ -141,16 +150,7 @@ def plan(folders: tuple[Path, ...], at: str | None, ledger: Path, as_json: bool,
     emit(as_json, [step.model_dump(mode="json") for step in steps], text)
 
 
-def _uploaded(folder: Path) -> "tuple[str, Submission]":
-    """The digest of the file that is uploaded, and the submission, which must verify."""
-    from pipeline.score import verified
-    from tasks.solution_file import SOLUTION
-
-    submission = verified(folder)
-    return hashlib.sha256((folder / SOLUTION).read_bytes()).hexdigest(), submission
-
-
-def _moment(at: str | None) -> str:
+def moment(at: str | None) -> str:
     from tasks.errors import TaskError
 
     if at is None:
