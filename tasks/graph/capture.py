@@ -12,6 +12,7 @@ from tasks.graph.assemble import assemble
 from tasks.graph.data_dependent import NeedsValues
 from tasks.graph.graph_module import graph_module
 from tasks.graph.inputs import make_inputs
+from tasks.graph.loops import Loops
 from tasks.graph.model import Graph
 from tasks.graph.recorder import Recorder
 from tasks.graph.source import Source
@@ -27,8 +28,9 @@ MOST_PASSES = 6
 
 
 def follow(
-    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float
-) -> tuple[Trace, Any]:
+    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float, *,
+    folds: bool = True,
+) -> tuple[Trace, Any]:  # fmt: skip
     """The record of one run, and what it returned; raises whatever the reference raises.
 
     Where the reference looks at values that were not followed, it is run again with what they come from.
@@ -36,24 +38,26 @@ def follow(
     wanted: frozenset[str] = frozenset()
     for _ in range(MOST_PASSES):
         try:
-            return _follow(definition, workload, roots, deadline, wanted)
+            return _follow(definition, workload, roots, deadline, wanted, folds=folds)
         except NeedsValues as needed:
             wanted |= needed.wanted
-    return _follow(definition, workload, roots, deadline, wanted, ask=False)
+    return _follow(definition, workload, roots, deadline, wanted, folds=folds, ask=False)
 
 
 def _follow(
     definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float,
-    wanted: frozenset[str], *, ask: bool = True,
+    wanted: frozenset[str], *, folds: bool, ask: bool = True,
 ) -> tuple[Trace, Any]:  # fmt: skip
-    source = Source(definition, lambda tree: {})
-    trace = Trace(source.file)
+    trace = Trace()
     recorder = Recorder(trace, Values(wanted), deadline)
     recorder.asks = ask
+    source = Source(definition, Loops(recorder).rewrite)
+    trace.file = source.file
     with seeded(0, torch.device("cpu")), recorder, WholeCalls(recorder):
         inputs = make_inputs(recorder, source, definition, workload, roots)
         tensors = zip(definition.inputs, inputs, strict=True)
         trace.begin_run({name: value for name, value in tensors if isinstance(value, torch.Tensor)})
+        recorder.folds = folds  # not before: the values of inputs come from every iteration
         returned = source.run(*inputs)
     return trace, returned
 

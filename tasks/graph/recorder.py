@@ -35,6 +35,10 @@ class Recorder(TorchDispatchMode):
         self.trace, self.values, self.deadline = trace, values, deadline
         self.asks = True
         """Whether to begin again for values that are missing, rather than to assume them."""
+        self.folds = False
+        """Whether long loops may be run in part."""
+        self.overwritten: list[torch.Tensor] = []
+        """Tensors of known values that were written in place, in order."""
         self._calls = 0
         self._shapes = Shapes()
         self._work: dict[Any, Work] = {}
@@ -151,6 +155,7 @@ class Recorder(TorchDispatchMode):
             return
         real = values.follow(step.function, args, kwargs, sum(work.flops.values()) + work.vector // 4)
         if mutated is not None:
+            self.overwritten.append(mutated)
             if real is None:
                 values.forget(mutated)
         elif real is not None:

@@ -21,8 +21,9 @@ class TooLong(Exception):
 class Trace:
     """Steps as they are noted. Tensors are told apart by storage and geometry, so any view finds its name."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self) -> None:
+        self.file = ""
+        """What the frames of the reference call their source."""
         self.steps: list[Step] = []
         self.inputs: list[Tensor] = []
         self.constants: dict[str, torch.Tensor] = {}
