@@ -10,6 +10,7 @@ from pipeline.judging import Judging
 from pipeline.plateau import Plateau
 from pipeline.progress import Progress
 from pipeline.proposing import Inside, Proposer
+from pipeline.proposing.apart import Apart
 from pipeline.protocols import protocol_for
 from pipeline.run_folder import Run
 from pipeline.search import Judge, Search
@@ -60,8 +61,16 @@ def caps_of(settings: Settings) -> dict[str, int]:
 
 
 def _proposers(run: Run, task: "Task", closing: ExitStack) -> dict[str, Proposer]:
+    """In this process, or, where several propose at a time, each in one of its own with a folder of its own."""
     settings = run.header.settings
-    return {
-        name: Inside(name, agents.create(name, task, settings.seed, target=settings.target), task)
-        for name in run.header.agents
-    }
+    if settings.workers == 0:
+        return {
+            name: Inside(name, agents.create(name, task, settings.seed, target=settings.target), task)
+            for name in run.header.agents
+        }
+    apart: dict[str, Proposer] = {}
+    for name in run.header.agents:
+        folder = run.folder / "agents" / name.replace(":", ".")
+        apart[name] = Apart(name, task, folder, seed=settings.seed, target=settings.target)
+        closing.callback(apart[name].close)
+    return apart

@@ -12,9 +12,9 @@ import pytest
 
 from guard.errors import GuardBroken
 from pipeline.journal import read_events
+from pipeline.ledger.breaker import TRIPS_AT
 from pipeline.progress import Silent
 from pipeline.run_folder import Outcome, Run
-from pipeline.ledger.breaker import TRIPS_AT
 from pipeline.search import Search
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
