@@ -37,6 +37,34 @@ def ask(store: Store, sql: str) -> Answer:
                 connection.execute(text("PRAGMA query_only = OFF"))
 
 
+def ask_parquet(folder: Path, sql: str) -> Answer:
+    """The rows of one statement over the tables that `export_parquet` wrote, answered by DuckDB in memory.
+
+    It can read nothing but them: files, networks and extensions are closed to it, and what it changes is its own
+    copy. `TaskError` in DuckDB's words, or when the folder holds none of the tables.
+    """
+    import duckdb
+    import pyarrow.parquet as parquet
+
+    files = {name: folder / f"{name}.parquet" for name in TABLES}
+    present = {name: path for name, path in files.items() if path.is_file()}
+    if not present:
+        mend = "write them with `kernelarc query --parquet DIR`"
+        raise TaskError("holds none of the store's tables", file=folder, mend=mend)
+    with duckdb.connect(":memory:") as database:
+        for name, path in present.items():
+            database.register(name, parquet.read_table(path))
+        database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
+        try:
+            found = database.execute(sql)
+            columns = tuple(column[0] for column in found.description or ())
+            return Answer(columns, [tuple(row) for row in found.fetchall()])
+        except duckdb.Error as error:
+            said = str(error).splitlines()[0]
+            raise TaskError(said, field="SQL", mend=f"the tables are {', '.join(present)}") from error
+
+
 def export_parquet(store: Store, folder: Path) -> tuple[Path, ...]:
     """One file a table, for notebooks."""
     import pyarrow as arrow

@@ -61,8 +61,12 @@ def ingest(paths: tuple[Path, ...], url: str, rebuild: bool, as_json: bool) -> N
     click.option(
         "--parquet", type=click.Path(path_type=Path), metavar="DIR", help="Write every table there, too."
     ),
-)
-def query(sql: str | None, url: str, parquet: Path | None, as_json: bool) -> None:
+    click.option(
+        "--from-parquet", type=click.Path(path_type=Path), metavar="DIR",
+        help="Ask the tables written there, in DuckDB's SQL, and not the store.",
+    ),
+)  # fmt: skip
+def query(sql: str | None, url: str, parquet: Path | None, from_parquet: Path | None, as_json: bool) -> None:
     """Ask the store in SQL, of its tables verdicts, times, traces and snapshots; nothing can be changed.
 
     \b
@@ -70,16 +74,23 @@ def query(sql: str | None, url: str, parquet: Path | None, as_json: bool) -> Non
       kernelarc query "SELECT task, count(*) FROM verdicts GROUP BY task"
       kernelarc query "SELECT reason, count(*) n FROM verdicts GROUP BY reason ORDER BY n DESC" --json
       kernelarc query --parquet notebook/
+      kernelarc query "SELECT task, median(latency_ms) FROM verdicts JOIN times ON digest = verdict GROUP BY ALL" \
+        --from-parquet notebook/
     """
-    from leaderboard.query import ask, export_parquet
+    from leaderboard.query import ask, ask_parquet, export_parquet
     from leaderboard.store import open_store
     from tasks.errors import TaskError
 
     if sql is None and parquet is None:
         raise TaskError("asks nothing", field="SQL", mend='say "SELECT ..." or --parquet DIR')
-    with open_store(url) as store:
-        written = export_parquet(store, parquet) if parquet else ()
-        answer = ask(store, sql) if sql else None
+    if from_parquet is not None:
+        if sql is None or parquet is not None:
+            raise TaskError("comes with a question and without --parquet", field="--from-parquet")
+        written, answer = (), ask_parquet(from_parquet, sql)
+    else:
+        with open_store(url) as store:
+            written = export_parquet(store, parquet) if parquet else ()
+            answer = ask(store, sql) if sql else None
     rows = [] if answer is None else [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     lines = [str(path) for path in written]
     if answer is not None:

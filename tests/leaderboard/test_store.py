@@ -12,6 +12,7 @@ from leaderboard.query import ask, export_parquet
 from leaderboard.snapshot import take_snapshot
 from leaderboard.snapshot_file import write_snapshot
 from leaderboard.store import damage_of, open_store
+from leaderboard.store_summary import judged_by_task
 from pipeline.cli import main
 from submissions.write import write
 from tasks.errors import TaskError
@@ -126,6 +127,46 @@ def test_the_tables_are_exported_with_their_types(tmp_path: Path, files: Path) -
     assert times.num_rows == 9 and str(times.schema.field("latency_ms").type) == "double"
 
 
+def test_duckdb_answers_over_the_export_and_reads_nothing_else(tmp_path: Path, files: Path) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed (extra web)")
+    run("ingest", files, "--store", url(tmp_path))
+    out = tmp_path / "out"
+    assert run("query", "--parquet", out, "--store", url(tmp_path)).exit_code == 0
+
+    def asked(sql: str, *more: str) -> Result:
+        return run("query", sql, "--from-parquet", out, *more)
+
+    said = json.loads(asked("SELECT status, count(*) AS n FROM traces GROUP BY ALL", "--json").stdout)
+    assert said == [{"status": "PASSED", "n": 3}]
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    for sql in (
+        f"SELECT * FROM read_csv('{secret}')",
+        f"COPY traces TO '{tmp_path}/x.csv'",
+        "SELECT 1 FROM nothing",
+    ):
+        done = asked(sql)
+        assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before and not (
+        tmp_path / "x.csv"
+    ).exists()
+    assert "none of the store's tables" in run("query", "SELECT 1", "--from-parquet", tmp_path).stderr
+
+
+def test_the_summary_counts_what_the_files_hold(tmp_path: Path, files: Path) -> None:
+    run("ingest", files, "--store", url(tmp_path))
+    with open_store(url(tmp_path)) as store:
+        found = judged_by_task(store)
+        rows = ask(store, "SELECT task, count(*), sum(status = 'accepted') FROM verdicts GROUP BY task").rows
+        traces = ask(store, "SELECT definition, count(*), min(latency_ms) FROM traces GROUP BY 1").rows
+    assert {task: (one.verdicts, one.accepted) for task, one in found.items() if one.verdicts} == {
+        task: (count, accepted) for task, count, accepted in rows
+    }
+    for definition, count, best in traces:
+        assert (found[definition].traces, found[definition].best_trace_ms) == (count, best)
+
+
 def test_a_wrong_address_is_bad_input() -> None:
     done = run("query", "SELECT 1", "--store", "store.sqlite")
     assert done.exit_code == 2 and "SQLAlchemy address" in done.stderr
@@ -150,4 +191,9 @@ def test_a_hundred_thousand_traces_are_asked_within_two_seconds(tmp_path: Path) 
             "SELECT definition, workload, min(latency_ms) FROM traces WHERE status = 'PASSED' GROUP BY 1, 2",
         )
     assert len(best.rows) == 235 * 16
+    assert time.perf_counter() - began < 2.0
+    began = time.perf_counter()
+    with open_store(url(tmp_path)) as store:
+        summary = judged_by_task(store)  # what the page asks
+    assert len(summary) == 235
     assert time.perf_counter() - began < 2.0
