@@ -11,7 +11,6 @@ import json
 import os
 import socket
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +24,7 @@ from guard.buffers import BUFFERS, give_back_spare
 from guard.channel import ChannelClosed, Message
 from guard.layout import Scalar, Slot
 from guard.outputs import WrongOutputs, as_tensors
+from guard.own_frames import told
 from guard.sandbox import enter, seal
 from guard.sandbox.seal import leave_common_ground
 from guard.tamper import TamperWatch
@@ -87,9 +87,10 @@ class Worker:
         except MemoryError as error:
             return {"i": number, "error": "memory", "message": str(error)[:_ANSWER_BYTES]}
         except BaseException as error:  # noqa: BLE001 - candidate code: SystemExit and KeyboardInterrupt included
-            traceback.print_exc()
+            said = told(error, self.source)
+            print(said, file=sys.stderr, flush=True)  # noqa: T201 - the log, which is handed back with the verdict
             kind = "memory" if isinstance(error, torch.OutOfMemoryError) else "raised"
-            return {"i": number, "error": kind, "message": f"{type(error).__name__}: {error}"[:_ANSWER_BYTES]}
+            return {"i": number, "error": kind, "message": said[:_ANSWER_BYTES]}
 
     def _do(self, message: Message) -> Message | None:
         match message["op"]:

@@ -1,5 +1,6 @@
 """One solution, one task, one verdict."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.device import choose_device
+from pipeline.heartbeat import Heartbeat
 from pipeline.prepare import Prepared, prepare
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
@@ -60,8 +62,18 @@ def evaluate(settings: Settings, name: str, solution: Path | None, progress: Pro
         else read_candidate(solution, prepared.asked, progress)
     )
     protocol = protocol_for(settings.protocol, device, settings, prepared.judged)
-    with Session(device, inputs=settings.inputs) as session:
-        verdict = judge(prepared.judged, candidate, protocol, session, progress.note)
+
+    def said(step: str) -> None:
+        progress.note(step)
+        alive.note(step)
+
+    # nothing is examined beside it, and the worker and the reference work in turn: each may have every core
+    threads = len(os.sched_getaffinity(0)) if device == "cpu" else None
+    with (
+        Session(device, inputs=settings.inputs, threads=threads) as session,
+        Heartbeat(progress.note, "judging") as alive,
+    ):
+        verdict = judge(prepared.judged, candidate, protocol, session, said)
     return Evaluation(prepared=prepared, candidate=candidate, protocol=protocol, verdict=verdict)
 
 

@@ -85,6 +85,9 @@ class Program(click.Group):
         except BaseException as error:
             if isinstance(error, SystemExit):
                 raise
+            if isinstance(error, click.exceptions.NoArgsIsHelpError):
+                click.echo(error.format_message(), err=True)
+                sys.exit(BAD_INPUT)
             sys.exit(_told(error, arguments))
         sys.exit(code if isinstance(code, int) else GOOD)
 

@@ -13,6 +13,7 @@ from guard.errors import GuardBroken
 from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.device import Chosen
+from pipeline.heartbeat import Heartbeat
 from pipeline.prepare import Prepared
 from pipeline.progress import Progress
 from pipeline.ranking import geometric_mean
@@ -99,11 +100,16 @@ def open_judging(
         session = stack.enter_context(Session(device, inputs=settings.inputs))
         # a GPU's search examines its champion alone, which is no reason to keep an interpreter
         programs = stack.enter_context(Programs(scratch)) if device == "cpu" else None
+
+        def judge_alive(candidate: Candidate, protocol: Protocol) -> Verdict:
+            with Heartbeat(progress.note, f"judging {candidate.digest[:12]}") as alive:
+                return judge(prepared.judged, candidate, protocol, session, alive.note)
+
         yield Judging(
             prepared=prepared,
             device=device,
             settings=settings,
-            judge=lambda candidate, protocol: judge(prepared.judged, candidate, protocol, session),
+            judge=judge_alive,
             foresee=cross_compiler(settings, prepared, progress, scratch, programs),
         )
 

@@ -43,14 +43,17 @@ class Submitted(Value):
     strategy: str
 
 
-def submit(run: Run, judging: Judging, progress: Progress) -> Submitted | None:
-    """The submission of the best candidate that holds in fresh processes; None when there is none."""
+def submit(run: Run, judging: Judging, progress: Progress, out: Path | None = None) -> Submitted | None:
+    """The submission of the best candidate that holds in fresh processes; None when there is none.
+
+    `out` is where it is kept, in place of what the run was begun with.
+    """
     found = search(run, judging, progress)
     champion = confirm(run, judging, found, progress)
     if champion is None:
         return None
     submission = packaged(run, judging, *champion)
-    folder = write(submission, run.header.settings.out or ROOT)
+    folder = write(submission, out or run.header.settings.out or ROOT)
     run.journal.append(Event(event="finished", candidate=champion[0].digest, text=str(folder)))
     return _submitted(submission, folder)
 

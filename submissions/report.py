@@ -84,18 +84,19 @@ def _rows(submission: Submission) -> list[Row]:
 
 
 def _commands(submission: Submission) -> list[str]:
-    """Exact commands, to be run in the submission's folder."""
+    """Exact commands, to be run in the submission's folder; what they write goes elsewhere: it would not belong."""
     evidence = submission.evidence
+    again = f"/tmp/again-{evidence.digest[:12]}"
     task = shlex.quote(evidence.task.name)
     judge = (
         f"kernelarc evaluate {task} --solution solution.json --device {evidence.verdict.environment.kind} "
-        f"--protocol {evidence.protocol.name} --precision {evidence.verdict.precision} --traces again.jsonl"
+        f"--protocol {evidence.protocol.name} --precision {evidence.verdict.precision} --traces {again}.jsonl"
     )
     return [
         "sha256sum -c SHA256SUMS",
         "kernelarc verify .",
         judge,
-        *([evidence.command] if evidence.command else []),
+        *([f"mkdir -p {again} && cd {again} && {evidence.command}"] if evidence.command else []),
     ]
 
 

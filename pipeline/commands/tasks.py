@@ -87,22 +87,26 @@ def _shown_text(task: "Task") -> str:
 
 
 @click.command()
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH|TASK...", type=click.Path(path_type=Path))
 @options(data_option)
 def lint(paths: tuple[Path, ...], as_json: bool, **given: Any) -> int:
     """Say what the official readers silently swallow in definitions, workloads, solutions and traces.
 
-    PATH is an official file of any kind, a problem's folder, or a data root. Exit 1 on errors only.
+    PATH is an official file of any kind, a problem's folder, or a data root; TASK a name that `tasks` lists.
+    What is the same in several files is said once; --json says it file by file. Exit 1 on errors only.
 
     \b
     Examples:
       kernelarc lint solution.json
+      kernelarc lint l1_rmsnorm
       kernelarc lint ~/SOL-ExecBench/benchmark/L2 --json | jq 'group_by(.code) | map({(.[0].code): length})'
     """
-    from tasks.lint import lint_paths
+    from tasks.errors import TaskError
+    from tasks.lint import is_name, lint_paths
 
+    for path in paths:
+        if not is_name(path) and not path.exists():
+            raise TaskError("does not exist", file=path, mend="check the path")
     findings = lint_paths(paths, data_roots=settings_from(given).data)
     emit(as_json, [finding.model_dump(mode="json") for finding in findings], _counted(findings))
     return 1 if any(finding.level == "error" for finding in findings) else 0
@@ -111,4 +115,6 @@ def lint(paths: tuple[Path, ...], as_json: bool, **given: Any) -> int:
 def _counted(findings: "list[LintFinding]") -> str:
     counts = {level: sum(f.level == level for f in findings) for level in ("error", "warning", "note")}
     closing = ", ".join(f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts.items())
-    return "\n".join([*(str(finding) for finding in findings), closing])
+    from tasks.lint.fold import across_files
+
+    return "\n".join([*across_files(findings), closing])

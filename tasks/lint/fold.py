@@ -2,10 +2,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from tasks.task import LintFinding
 
 _PLACE = re.compile(r"^(?P<before>.*?)(?P<word>line|workload) (?P<number>\d+): (?P<field>.*)$")
+
+_PLACES = re.compile(r"^(?:.*?)(?:lines?|workloads?) [\d,-]+: (?P<field>.*)$")
+_PARTICULAR = re.compile(r"'[^']*'|\d[\d.,e+-]*")
+"""Names in quotes, and numbers."""
 
 
 def fold(findings: Iterable[LintFinding]) -> tuple[LintFinding, ...]:
@@ -20,6 +25,28 @@ def fold(findings: Iterable[LintFinding]) -> tuple[LintFinding, ...]:
             key = (*start, match["before"], match["word"], match["field"])
             groups.setdefault(key, []).append((int(match["number"]), finding))
     return tuple(_folded(key, group) for key, group in groups.items())
+
+
+def across_files(findings: Iterable[LintFinding]) -> list[str]:
+    """As text for people, in the order given: what is said again in the same words, but for names and numbers, is
+    said once, of the first."""
+    groups: dict[tuple[str, ...], list[LintFinding]] = {}
+    for finding in findings:
+        match = _PLACES.match(finding.field)
+        field = match["field"] if match else finding.field
+        words = (_PARTICULAR.sub("#", text) for text in (field, finding.problem, finding.mend))
+        groups.setdefault((finding.level, finding.code, PurePath(finding.file).name, *words), []).append(
+            finding
+        )
+    return [_said_once(group) for group in groups.values()]
+
+
+def _said_once(group: Sequence[LintFinding]) -> str:
+    first, files = group[0], len({finding.file for finding in group})
+    if len(group) == 1:
+        return str(first)
+    where = f", {files} files in all" if files > 1 else ""
+    return f"{first} (and {len(group) - 1} more like it{where})"
 
 
 def _folded(key: tuple[str, ...], group: Sequence[tuple[int, LintFinding]]) -> LintFinding:

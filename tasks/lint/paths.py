@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from tasks.catalogue import data_roots_or_default, entries_under
+from tasks.catalogue import data_roots_or_default, entries_under, find_task
 from tasks.document import read_json, read_json_lines
 from tasks.errors import TaskError
 from tasks.lint.files import lint_definition, lint_entry, lint_solution, lint_traces, lint_workloads
@@ -20,11 +20,16 @@ FileKind = Literal["definition", "workloads", "solution", "traces", "config", "p
 def lint_paths(paths: Sequence[Path], data_roots: Sequence[Path] = ()) -> list[LintFinding]:
     """Every finding on every path, in the order given; what cannot be read is a finding of level error.
 
+    What is no path is the name of a task; `TaskError` when it is none either.
+
     Data roots (those given, or `$SOL_EXECBENCH_DATA`) tell where blobs and definitions are looked for.
     """
     roots = data_roots_or_default(data_roots)
     findings: list[LintFinding] = []
     for path in paths:
+        if is_name(path):
+            findings += lint_entry(find_task(str(path), roots), roots)
+            continue
         try:
             lint = _lint_folder if path.is_dir() else _lint_file
             findings += lint(path, roots)
@@ -35,6 +40,14 @@ def lint_paths(paths: Sequence[Path], data_roots: Sequence[Path] = ()) -> list[L
                 finding_of(TaskError(f"cannot be opened: {error}", file=path, mend="check the path"))
             )
     return findings
+
+
+def is_name(path: Path) -> bool:
+    """Whether it could be a task's name: nothing lies there, and it is not spelt as a file or a full path."""
+    try:
+        return not (path.suffix or path.is_absolute() or path.exists() or path.is_symlink())
+    except (OSError, ValueError):  # too long a name, a NUL in it: said when it is opened
+        return False
 
 
 def kind_of_file(path: Path) -> FileKind:

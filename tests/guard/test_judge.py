@@ -246,3 +246,26 @@ def test_a_reference_that_cannot_run_here_is_nobodys_fault(session: Session, qui
 def test_a_verdict_is_the_same_value_after_json(session: Session, quick: Protocol) -> None:
     verdict = _judged(session, quick, HONEST)
     assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
+
+
+def test_a_candidate_that_raises_is_told_where_in_its_own_code(session: Session, quick: Protocol) -> None:
+    """Its files by their names, line and source; not a word of the guard's own frames or folders."""
+    source = (
+        "import torch\n\n\ndef helper(x):\n    return torch.mm(x, x[:1])\n\n\n"
+        "def run(A, B):\n    return helper(A)\n"
+    )
+    verdict = _judged(session, quick, source)
+    assert verdict.reason is not None and verdict.reason.code == ReasonCode.RUNTIME
+    said = verdict.reason.message
+    assert ":9, in run: return helper(A) > " in said and ":5, in helper: return torch.mm(x, x[:1])" in said
+    for text in (said, verdict.log):
+        assert "worker.py" not in text and "run_once" not in text and str(session.scratch) not in text
+    assert ":5, in helper" in verdict.log
+
+
+def test_a_module_that_fails_as_it_is_imported_is_told_where(session: Session, quick: Protocol) -> None:
+    verdict = _judged(
+        session, quick, "import torch\n\nTABLE = {}['missing']\n\n\ndef run(A, B):\n    return A\n"
+    )
+    assert verdict.reason is not None and verdict.reason.code == ReasonCode.IMPORT
+    assert ":3, in <module>: TABLE = {}['missing']" in verdict.reason.message

@@ -210,3 +210,24 @@ def test_the_doctor_finds_this_machines_memory_and_sandbox(problem):
     assert found["memory"]["found"].endswith("free")
     assert found["sandbox"]["state"] in ("has", "lacks")
     assert all(finding["cost"] for finding in found.values() if finding["state"] == "lacks")
+
+
+@pytest.mark.parametrize("line", [[], ["data"]])
+def test_a_bare_command_shows_its_help_as_it_is(line):
+    """Not as one squeezed sentence; and nothing was asked, so the code says bad input."""
+    done = run(*line)
+    assert done.exit_code == 2 and "\nCommands:\n  " in done.stderr and "kernelarc: Usage" not in done.stderr
+
+
+def test_a_wrong_budget_names_what_it_would_be_by_itself(problem):
+    done = run("search", problem, "--budget", "0")
+    assert done.exit_code == 2 and "the default is 12 on a CPU and 60 on a GPU" in done.stderr
+
+
+def test_lint_takes_a_tasks_name_and_says_what_is_nearest_to_a_wrong_one():
+    found = run("lint", "l1_rmsnorm")
+    assert found.exit_code == 0 and "[no-error-cap]" in found.stdout
+    wrong = run("lint", "l1_rmsnor")
+    assert wrong.exit_code == 2 and "did you mean l1_rmsnorm" in wrong.stderr
+    missing = run("lint", "nowhere.json")
+    assert missing.exit_code == 2 and "nowhere.json: does not exist" in missing.stderr

@@ -68,7 +68,7 @@ class Bench:
             return fake_judge(TASK, candidate, protocol, GPU)
         return fake_judge(TASK, candidate, protocol)
 
-    def go(self, run: Run):
+    def go(self, run: Run, out=None):
         judging = Judging(
             prepared=Prepared(asked=TASK, judged=TASK),
             device=self.device,
@@ -76,16 +76,16 @@ class Bench:
             judge=self._judge,
             foresee=foresee,
         )
-        return submit(run, judging, Silent())
+        return submit(run, judging, Silent(), out)
 
     def begin(self):
         with Run.create(self.folder / "runs", self.header) as run:
             self.run = run
             return self.go(run)
 
-    def resume(self):
+    def resume(self, out=None):
         with Run.open(self.run.folder) as run:
-            return self.go(run)
+            return self.go(run, out)
 
 
 def rejected(candidate: Candidate) -> Candidate:
@@ -178,3 +178,11 @@ def test_the_command_in_the_evidence_makes_the_same_search_again(tmp_path, monke
         "kernelarc submit doubling --budget 5 --agents listed --seed 0 --device cpu --target B200 "
         "--precision tolerance --inputs auto"
     )
+
+
+def test_a_resumed_run_writes_where_it_is_told(tmp_path, monkeypatch):
+    bench = Bench(tmp_path, monkeypatch, ["accepted 3"])
+    first = bench.begin()
+    elsewhere = bench.resume(tmp_path / "elsewhere")
+    assert elsewhere.folder.is_relative_to(tmp_path / "elsewhere") and verify(elsewhere.folder) == ()
+    assert elsewhere.digest == first.digest

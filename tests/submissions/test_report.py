@@ -29,8 +29,17 @@ def test_every_workload_has_its_row_and_every_reason_its_line() -> None:
 def test_the_commands_can_be_copied_as_they_stand() -> None:
     text = report(draft())
     assert "\nsha256sum -c SHA256SUMS\nkernelarc verify .\nkernelarc evaluate L1/001_double_rows " in text
-    assert " --device cpu --protocol final --precision tolerance --traces again.jsonl\n" in text
-    assert "\nmake submit TASK=double\n" in text
+    assert " --device cpu --protocol final --precision tolerance --traces /tmp/again-" in text
+    assert " && make submit TASK=double\n" in text
+
+
+def test_the_commands_leave_the_folder_as_it_is() -> None:
+    """Whatever they write goes elsewhere: a file that does not belong keeps a submission from verifying."""
+    block = report(draft()).split("## Again")[1].split("```")[1]
+    written = [word for line in block.splitlines() for word in line.split("--traces ")[1:]]
+    assert written and all(word.startswith("/tmp/") for word in written)
+    search = next(line for line in block.splitlines() if "make submit" in line)
+    assert search.index("cd /tmp/") < search.index("make submit")
 
 
 def test_a_shrunk_workload_names_the_one_it_stands_for() -> None:

@@ -84,9 +84,15 @@ def test_an_extra_file_and_a_link_are_named(folder: Path) -> None:
     assert {("notes.txt", "name"), ("REPORT.md", "kind")} <= places(verify(folder))
 
 
-def test_a_renamed_folder_is_named(folder: Path) -> None:
+def test_a_folder_renamed_where_submissions_are_kept_is_named_with_the_mend(folder: Path) -> None:
     moved = folder.rename(folder.parent / "0123456789ab")
-    assert ("0123456789ab", "name of the folder") in places(verify(moved))
+    (found,) = verify(moved)
+    assert (found.file, found.field) == ("0123456789ab", "name of the folder")
+    assert "rename it to that" in found.problem and folder.name in found.problem
+
+
+def test_a_folder_under_any_name_elsewhere_holds(folder: Path, tmp_path: Path) -> None:
+    assert verify(folder.rename(tmp_path / "my best one")) == ()
 
 
 def test_a_draft_moved_among_what_is_ready_is_named(tmp_path: Path) -> None:

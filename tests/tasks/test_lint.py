@@ -8,6 +8,7 @@ import pytest
 
 from tasks import load
 from tasks.lint import fold, lint_paths
+from tasks.lint.fold import across_files
 from tasks.task import LintFinding
 from tests.fakes import official_files as files
 
@@ -387,3 +388,17 @@ def test_every_official_problem_loads_with_its_findings(official_root: Path) -> 
         task = load(entry.name, data_roots=[official_root])
         assert len(task.workloads) == entry.workloads and task.subset == entry.subset
         assert all(f.level != "error" for f in task.findings)
+
+
+def test_what_is_said_of_many_files_is_said_once_for_people(tmp_path: Path) -> None:
+    """Numbers and names in quotes may differ; another problem is another line."""
+    for name, ratio in (("a", 0.98), ("b", 0.97), ("c", 0.96)):
+        tolerance = {"max_atol": 0.01, "max_rtol": 0.01, "required_match_ratio": ratio}
+        lines = [files.workload(uuid=f"w{n}", tolerance=tolerance) for n in range(2)]
+        files.write_problem(tmp_path / "L1" / f"00{name}", files.definition(), lines)
+    findings = lint_paths([tmp_path])
+    text = across_files(findings)
+    misspelt = [line for line in text if "[misspelt-key]" in line]
+    assert sum(f.code == "misspelt-key" for f in findings) == 6
+    assert len(misspelt) == 1 and misspelt[0].endswith("(and 5 more like it, 3 files in all)")
+    assert len({line.split("[")[-1] for line in text}) == len(text)
