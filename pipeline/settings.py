@@ -82,6 +82,13 @@ class Settings(Value):
         return self.budget if self.budget is not None else (60 if device == "cuda" else 12)
 
 
+_DEFAULTS = {
+    "budget": "12 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
+    "out": "submissions",
+}  # fmt: skip
+"""In words, where the value itself only says that the machine, or everything, decides."""
+
+
 def read_settings(
     given: Mapping[str, Any], environment: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> Settings:
@@ -113,7 +120,7 @@ def _validated(merged: Mapping[str, tuple[Any, str | None, str]], folder: Path) 
             f"{first['msg'][0].lower()}{first['msg'][1:]}, not {values[key]!r}",
             file=_settings_file(folder) if place is None else place or None,
             field=field,
-            mend=f"the default is {Settings.model_fields[key].default!r}",
+            mend=f"the default is {_DEFAULTS.get(key) or repr(Settings.model_fields[key].default)}",
         ) from None
 
 

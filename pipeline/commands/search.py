@@ -65,8 +65,8 @@ def search(task: str, as_json: bool, **given: Any) -> int:
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@options()
-def resume(run: Path, as_json: bool) -> int:
+@options(click.option("--out", metavar="DIR", help="Where the submission goes. [default: as begun]"))
+def resume(run: Path, as_json: bool, out: str | None) -> int:
     """Go on with the search or submission in the folder RUN, where it was left.
 
     The agents are played again over the recorded verdicts, so nothing is judged twice.
@@ -82,7 +82,7 @@ def resume(run: Path, as_json: bool) -> int:
 
     with shown_progress() as progress, go_on(run, progress) as (opened, judging):
         if opened.header.command == "submit":
-            submitted = submit(opened, judging, progress)
+            submitted = submit(opened, judging, progress, settings_from({"out": out}).out if out else None)
             return say_submitted(opened, submitted, as_json)
         found = look(opened, judging, progress)
     return say_found(opened, found, as_json)
