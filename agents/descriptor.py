@@ -94,6 +94,11 @@ def describe(candidate: Candidate) -> Descriptor:
     )
 
 
+def words_of(source: str) -> frozenset[str]:
+    """What a Python source calls and reaches into."""
+    return _words("main.py", source)
+
+
 _NATIVE = (".cu", ".cuh", ".cpp", ".cc", ".cxx")
 
 

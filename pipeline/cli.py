@@ -6,6 +6,7 @@ from pipeline.commands import (
     audit,
     board,
     compare,
+    conclusions,
     desk_portal,
     doctor,
     download,
@@ -13,6 +14,7 @@ from pipeline.commands import (
     guard,
     query,
     regress,
+    replay,
     reproduce,
     score,
     search,
@@ -45,6 +47,8 @@ main.add_command(guard.guard)
 main.add_command(audit.audit)
 main.add_command(search.search)
 main.add_command(search.resume)
+main.add_command(replay.replay)
+main.add_command(conclusions.conclusions)
 main.add_command(submit.submit)
 main.add_command(submit.verify)
 main.add_command(score.score)

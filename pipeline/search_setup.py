@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING
 
 import agents
 from pipeline.blackboard import Retention, open_board
-from pipeline.judging import Judging
+from pipeline.blackboard.board import IN_MEMORY
+from pipeline.judging import HARDWARE, Judging
 from pipeline.plateau import Plateau
+from pipeline.policy import Policy, Rounds
+from pipeline.policy.context import bound_of
+from pipeline.policy.controller import Controller
 from pipeline.progress import Progress
 from pipeline.proposing import Inside, Proposer
 from pipeline.proposing.apart import Apart
 from pipeline.protocols import protocol_for
 from pipeline.run_folder import Run
-from pipeline.search import Judge, Search
+from pipeline.search import Search
 from pipeline.settings import Settings
+from tasks.gpu import load_gpu
 
 if TYPE_CHECKING:
     from tasks.task import Task
@@ -23,28 +28,40 @@ BLACKBOARD = "blackboard.sqlite"
 
 
 @contextmanager
-def open_search(
-    run: Run, judging: Judging, progress: Progress, judge: Judge | None = None
-) -> Iterator[Search]:
-    """The search of `run`; `judge` in place of the guard's, for replays."""
+def open_search(run: Run, judging: Judging, progress: Progress, again: bool = False) -> Iterator[Search]:
+    """The search of `run`. `again`: played over what was recorded, so in this process and leaving nothing."""
     settings, asked = run.header.settings, judging.prepared.asked
     protocol = protocol_for("search", judging.device, judging.settings, judging.prepared.judged)
     with ExitStack() as closing:
-        proposers = _proposers(run, asked, closing)
+        proposers = _proposers(run, asked, closing, inside=again or settings.workers == 0)
         url = settings.blackboard or f"sqlite:///{run.folder.resolve() / BLACKBOARD}"
         yield Search(
             run=run,
-            judge=judge or (lambda candidate: judging.outcome(candidate, protocol)),
+            judge=lambda candidate: judging.outcome(candidate, protocol),
             progress=progress,
             by_measurement=judging.by_measurement,
             agents=proposers,
             task=asked,
-            board=closing.enter_context(open_board(url, run.folder.name, asked.name)),
-            plateau=Plateau(patience=settings.patience, drafting=False),
+            board=closing.enter_context(open_board(IN_MEMORY if again else url, run.folder.name, asked.name)),
+            policy=_policy(run, judging),
+            plateau=Plateau(patience=settings.patience, drafting=settings.policy == "controller"),
             retention=Retention.parse(settings.memory),
             caps=caps_of(settings),
             lookahead=max(1, settings.workers),
         )
+
+
+def _policy(run: Run, judging: Judging) -> Policy:
+    settings, names = run.header.settings, run.header.agents
+    if settings.policy == "rounds":
+        return Rounds(names)
+    return Controller(
+        agents=names,
+        seed=settings.seed,
+        bound=bound_of(judging.prepared.asked),
+        capability=load_gpu(HARDWARE[settings.target]).capability,
+        precision=settings.precision,
+    )
 
 
 def caps_of(settings: Settings) -> dict[str, int]:
@@ -60,10 +77,10 @@ def caps_of(settings: Settings) -> dict[str, int]:
     return caps
 
 
-def _proposers(run: Run, task: "Task", closing: ExitStack) -> dict[str, Proposer]:
+def _proposers(run: Run, task: "Task", closing: ExitStack, inside: bool) -> dict[str, Proposer]:
     """In this process, or, where several propose at a time, each in one of its own with a folder of its own."""
     settings = run.header.settings
-    if settings.workers == 0:
+    if inside:
         return {
             name: Inside(name, agents.create(name, task, settings.seed, target=settings.target), task)
             for name in run.header.agents

@@ -47,6 +47,8 @@ class Settings(Value):
     """What agents are shown of what was concluded: `none`, `fifo[:N]`, `top[:N]` or `all`."""
     workers: int = Field(default=0, ge=0, le=64)
     """Proposals made at a time, each agent in a process of its own; 0: one, in the search's own process."""
+    policy: Literal["rounds", "controller"] = "rounds"
+    """Who is asked next: everybody in turn, or whoever has brought most for its cost, with drafts at a plateau."""
     patience: int | None = Field(default=None, ge=1)
     """Candidates in a row that may bring nothing before a search stops; none: it never stops for that."""
     max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -37,6 +37,29 @@ seed_option = click.option("--seed", type=int, metavar="S", help="Of the agents.
 target_option = click.option(
     "--target", type=click.Choice(["B200", "LOCAL"]), help="The hardware named in the file. [default: B200]"
 )
+memory_option = click.option(
+    "--memory",
+    metavar="RULE",
+    help="Conclusions shown to agents: none, fifo[:N], top[:N], all. [default: fifo]",
+)
+workers_option = click.option(
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Proposals made at a time, in processes of their own. [default: 0]",
+)
+policy_option = click.option(
+    "--policy", type=click.Choice(["rounds", "controller"]), help="Who is asked next. [default: rounds]"
+)
+patience_option = click.option(
+    "--patience", type=int, metavar="N", help="Stop after N candidates in a row that bring nothing."
+)
+limits_options = (
+    click.option("--max-seconds", type=float, metavar="S", help="Stop after so long a time of judging."),
+    click.option("--max-gpu-seconds", type=float, metavar="S", help="Stop after so much time on the device."),
+    click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens written by models."),
+    click.option("--max-dollars", type=float, metavar="D", help="Stop after so much money spent on models."),
+)
 runs_option = click.option("--runs", metavar="DIR", help="Where journals are kept. [default: runs]")
 
 

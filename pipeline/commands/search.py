@@ -13,7 +13,11 @@ from pipeline.commands.options import (
     device_option,
     emit,
     inputs_option,
+    limits_options,
+    memory_option,
     options,
+    patience_option,
+    policy_option,
     precision_option,
     runs_option,
     seed_option,
@@ -21,6 +25,7 @@ from pipeline.commands.options import (
     table,
     target_option,
     task_argument,
+    workers_option,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -39,8 +44,8 @@ def shown_progress() -> "AbstractContextManager[Lines | Bar]":
 @click.command()
 @task_argument
 @options(
-    budget_option, agents_option, seed_option, data_option, device_option, precision_option, inputs_option,
-    target_option, runs_option,
+    budget_option, agents_option, seed_option, memory_option, workers_option, policy_option, patience_option,
+    *limits_options, data_option, device_option, precision_option, inputs_option, target_option, runs_option,
 )  # fmt: skip
 def search(task: str, as_json: bool, **given: Any) -> int:
     """Let the agents propose solutions of TASK, and judge them until the budget is spent.
@@ -51,6 +56,7 @@ def search(task: str, as_json: bool, **given: Any) -> int:
     Examples:
       kernelarc search l1_rmsnorm --budget 24
       kernelarc search l2_decoder --agents library,template --seed 1 --json
+      kernelarc search l1_rmsnorm --workers 4 --policy controller --memory top:8 --patience 12
     """
     from pipeline.runs import begin
     from pipeline.submit import search as look

@@ -102,8 +102,8 @@ class Vandal:
         found = []
         for target in self._targets:
             for verb, act in (
-                ("write", lambda t: Path(t).open("r+b").write(b"x")),
-                ("append", lambda t: Path(t).open("ab").write(b"x")),
+                ("write", lambda t: os.truncate(t, 1)),
+                ("append", lambda t: os.close(os.open(t, os.O_WRONLY | os.O_APPEND))),
                 ("remove", lambda t: Path(t).unlink()),
                 ("rename", lambda t: Path(t).rename(t + ".gone")),
                 ("create", lambda t: Path(t + "-beside").write_text("x")),
