@@ -1,0 +1,75 @@
+"""Amounts counted for each workload, by following the reference at few sizes where those tell the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tasks.definition import Definition
+from tasks.gpu import Arithmetic
+from tasks.workload import SafetensorsInput, Workload
+
+SLOW_S = 0.3
+"""From here on a reference is followed at three sizes of an axis rather than at all of them."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    amounts: dict[str, int]
+    """Elements, bytes or operations by the name of what was counted."""
+    formats: frozenset[Arithmetic] = field(default_factory=frozenset)
+    """Narrow formats among the problem's tensors."""
+    note: str = ""
+
+
+Count = Callable[[Workload], Counted | None]
+"""Counts one workload; `None` when its reference cannot be followed."""
+
+
+class Counts:
+    """Counts the workloads of one definition, each set of sizes once."""
+
+    def __init__(self, definition: Definition, workloads: Sequence[Workload], count: Count) -> None:
+        self._count = count
+        self._smallest = {axis: min(w.axes[axis] for w in workloads) for axis in definition.var_axes}
+        self._known: dict[tuple[object, ...], Counted | None] = {}
+        self._is_slow = False
+
+    def of(self, workload: Workload) -> Counted | None:
+        recorded = any(isinstance(source, SafetensorsInput) for source in workload.inputs.values())
+        told = self._on_a_line(workload) if self._is_slow and not recorded else None
+        return told or self._at(workload)
+
+    def _at(self, workload: Workload) -> Counted | None:
+        key = (tuple(sorted(workload.axes.items())), tuple(workload.scalars.items()))
+        if key not in self._known:
+            started = time.monotonic()
+            self._known[key] = self._count(workload)
+            self._is_slow |= time.monotonic() - started > SLOW_S
+        return self._known[key]
+
+    def _on_a_line(self, workload: Workload) -> Counted | None:
+        """Counts along an axis in which they prove linear at three sizes; `None` when they do in none."""
+        for axis, step in self._smallest.items():
+            size = workload.axes[axis]
+            if step < 1 or size == step:
+                continue
+            at = [{**workload.axes, axis: times * step} for times in (1, 2, 3)]
+            points = [self._at(workload.model_copy(update={"axes": axes})) for axes in at]
+            told = _extended([point for point in points if point], size - step, step)
+            if told:
+                return told
+        return None
+
+
+def _extended(points: list[Counted], beyond: int, step: int) -> Counted | None:
+    """`beyond` the first of three points that lie `step` apart, if they lie on a line."""
+    if len(points) < 3 or len({(*sorted(p.amounts), p.formats) for p in points}) > 1:
+        return None
+    first, second, third = (point.amounts for point in points)
+    slope = {name: second[name] - first[name] for name in first}
+    if any(third[name] - second[name] != slope[name] for name in first):
+        return None
+    amounts = {name: first[name] + beyond * slope[name] // step for name in first}
+    return Counted(amounts, points[0].formats, points[0].note)
