@@ -23,7 +23,9 @@ from submissions.write import ROOT, write
 from tasks.candidate import Candidate
 from tasks.definition import Definition
 from tasks.document import Document
+from tasks.errors import TaskError
 from tasks.lint import solution_findings
+from tasks.revision import dataset_revision
 from tasks.solution import Solution
 from tasks.solution_file import SOLUTION, write_solution
 from tasks.task import LintFinding
@@ -102,6 +104,8 @@ def packaged(
         predictions=() if prediction is None else (prediction,),
         reference=_reference_times(run, judging, candidate, final),
         versions=installed(),
+        dataset_revision=dataset_revision(judging.prepared.asked),
+        sol_table=_sol_table(judging),
     )
     target = judging.settings.target
     return package(judging.prepared.judged, candidate, final.verdict, target=target, context=context)
@@ -121,6 +125,18 @@ def _lint(solution: Solution, definition: Definition) -> tuple[LintFinding, ...]
     """What the official reader would silently swallow in the file that is about to be written."""
     document = Document(file=SOLUTION, content=json.loads(write_solution(solution)))
     return tuple(solution_findings(solution, document, definition))
+
+
+def _sol_table(judging: Judging) -> str | None:
+    """The published table of T_SOL that stands beside the problem, by its name, revision and digest."""
+    from pipeline.score import tables_for
+
+    try:
+        table = tables_for(judging.settings, judging.prepared.asked.name, None).t_sol
+    except TaskError:
+        return None
+    made = table.provenance
+    return f"{made.source} {made.revision} for {made.hardware}, {table.digest[:12]}"
 
 
 def _final(run: Run, judging: Judging, candidate: Candidate, processes: int | None = None) -> Final:
