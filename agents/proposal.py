@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tasks.candidate import Candidate
-from tasks.solution import BuildSpec, Hardware, Language, Solution, SourceFile
+from tasks.solution import BuildSpec, CompileOptions, Hardware, Language, Solution, SourceFile
 from tasks.task import Task
 
 ENTRY_FILE = "main.py"
@@ -22,11 +22,19 @@ class Proposal:
 
     def candidate(self, task: Task, agent: str, target: Hardware) -> Candidate:
         """Named `<task>-<agent>-<first 8 of the digest>`; the name is no part of the digest."""
+        sources = (SourceFile(path=ENTRY_FILE, content=self.source),)
+        return self._named(task, agent, target, sources, f"{ENTRY_FILE}::run")
+
+    def _named(
+        self, task: Task, agent: str, target: Hardware, sources: tuple[SourceFile, ...], entry_point: str,
+        options: CompileOptions | None = None,
+    ) -> Candidate:  # fmt: skip
         spec = BuildSpec(
             languages=self.languages,
             target_hardware=(target,),
-            entry_point=f"{ENTRY_FILE}::run",
+            entry_point=entry_point,
             destination_passing_style=self.destination_passing_style,
+            compile_options=options,
         )
         nameless = Candidate(
             solution=Solution(
@@ -34,7 +42,7 @@ class Proposal:
                 definition=task.definition.name,
                 author=AUTHOR,
                 spec=spec,
-                sources=(SourceFile(path=ENTRY_FILE, content=self.source),),
+                sources=sources,
                 description=self.strategy,
             ),
             definition_digest=task.definition.digest,

@@ -2,6 +2,7 @@
 
 from agents.templates.base import Family
 from agents.templates.gemm import GemmFamily
+from agents.templates.hopper_gemm import HopperGemmFamily
 from agents.templates.moe_backward import MoeBackwardFamily
 from agents.templates.paged_decode import PagedDecodeFamily
 from agents.templates.paged_prefill import PagedPrefillFamily
@@ -21,5 +22,7 @@ FAMILIES: dict[str, Family] = {
         PagedDecodeFamily(),
     )
 }
+EVERY_FAMILY: dict[str, Family] = {**FAMILIES, **{family.name: family for family in (HopperGemmFamily(),)}}
+"""Those in C++ as well, which no machine without a GPU can judge: agents do not ask them."""
 
-__all__ = ["FAMILIES", "Family"]
+__all__ = ["EVERY_FAMILY", "FAMILIES", "Family"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.proposal import Proposal
-from agents.templates import FAMILIES
+from agents.templates import EVERY_FAMILY
 from agents.templates.base import Knobs
 from scripts.headline.rows import Row
 from scripts.landscape.record import read_landscape
@@ -22,7 +22,7 @@ def peer_of(row: Row, task: Task) -> Candidate:
 
 def ours(row: Row, task: Task, landscapes: tuple[Path, ...]) -> Candidate:
     """Raises `TaskError` when the family does not know the task."""
-    family: Any = FAMILIES[row.family]
+    family: Any = EVERY_FAMILY[row.family]
     match = family.matches(task)
     if match is None:
         raise TaskError(

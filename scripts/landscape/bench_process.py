@@ -37,13 +37,15 @@ class BenchProcess:
     ) -> None:
         self._end()
 
-    def time(self, solution: Solution, workload: int) -> dict[str, Any]:
+    def time(self, solution: Solution, workload: int, extension: str | None = None) -> dict[str, Any]:
+        """`extension`: where a C++ solution was built."""
         began = time.monotonic()
         if self._process is None or self._process.poll() is not None:
             self._start()
+        built = {"extension": extension} if extension else {}
         self._say(
             {
-                "source": solution.sources[0].content, "function": solution.spec.entry_function,
+                **built, "source": solution.sources[0].content, "function": solution.spec.entry_function,
                 "dps": solution.spec.destination_passing_style, "workload": workload,
             }
         )  # fmt: skip

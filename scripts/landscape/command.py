@@ -12,7 +12,7 @@ from typing import Any, Literal
 import click
 
 import tasks
-from agents.templates import FAMILIES
+from agents.templates import EVERY_FAMILY
 from guard.environment import Watch
 from guard.timers import choose_timer
 from pipeline.cpu_share import cpu_share
@@ -28,7 +28,7 @@ _TARGETS = {"9.0": "sm_90a", "10.0": "sm_100a"}
 
 
 @click.command(help=about)
-@click.option("--family", type=click.Choice(sorted(FAMILIES)), required=True)
+@click.option("--family", type=click.Choice(sorted(EVERY_FAMILY)), required=True)
 @click.option("--task", "name", required=True)
 @click.option("--workloads", default="", help="Their places, parted by commas; all where nothing is said.")
 @click.option("--most", default=500, show_default=True, help="Settings; more than that are sampled.")
@@ -77,7 +77,7 @@ def _task(name: str, places: str, device: str, compile_only: bool) -> Task:
 
 
 def _settings(family: str, task: Task, most: int, seed: int, only: str) -> list[Setting]:
-    kind = FAMILIES[family]
+    kind = EVERY_FAMILY[family]
     match = kind.matches(task)
     if match is None:
         raise TaskError(f"is not of the family {family}", field="--task", mend="name another task or family")
@@ -118,7 +118,7 @@ class _Run:
         timer = "" if self.compile_only else choose_timer("cuda" if device == "cuda" else "cpu", None)
         with tempfile.TemporaryDirectory(prefix="landscape-") as spare:
             cache = Path(os.environ.get("TRITON_CACHE_DIR") or Path(spare) / "triton")
-            compilers = Compilers(self.task, target, cache, jobs)
+            compilers = Compilers(self.task, target, cache, jobs, build=not self.compile_only)
             try:
                 with BenchProcess(self.task, device, timer, cache, Path(spare) / "timing.log") as bench:
                     for number, report in compilers.reports([s.candidate.solution for s in left]):
@@ -130,13 +130,14 @@ class _Run:
                 compilers.close()
 
     def _one(self, setting: Setting, report: dict[str, Any], bench: BenchProcess) -> None:
+        extension = report.pop("extension", None)
         for workload, each in enumerate(self.task.workloads):
             if (setting.key, each.uuid) in self.record.done or time.monotonic() > self.until:
                 continue
             found = (
                 {}
                 if "failure" in report or self.compile_only
-                else bench.time(setting.candidate.solution, workload)
+                else bench.time(setting.candidate.solution, workload, extension)
             )
             line = {"knobs": setting.knobs, "uuid": each.uuid, "axes": dict(each.axes), **report, **found}
             self.record.add(line)

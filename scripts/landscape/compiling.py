@@ -1,6 +1,7 @@
 """Compiles settings in processes of their own, so that the timing process finds every kernel in Triton's cache."""
 
 import contextlib
+import hashlib
 import os
 import tempfile
 import time
@@ -11,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from guard.compile_report import CompileReport
 from tasks.solution import Solution
 from tasks.task import Task
 
@@ -23,8 +25,9 @@ _COMPILE_LIMIT_S = 120.0
 class Compilers:
     """Processes of one job each, so that a compiler that dies takes nothing else along."""
 
-    def __init__(self, task: Task, target: str, cache: Path, processes: int) -> None:
-        self._told = (task.model_dump_json(), target, str(cache))
+    def __init__(self, task: Task, target: str, cache: Path, processes: int, build: bool) -> None:
+        """`build`: extensions too, not only what the assembler says of their kernels."""
+        self._told = (task.model_dump_json(), target, str(cache), build)
         self._idle = [self._new() for _ in range(processes)]
         self._busy: dict[Future[Report], tuple[int, ProcessPoolExecutor]] = {}
 
@@ -67,7 +70,7 @@ def _report(future: "Future[Report]") -> Report:
 _held: dict[str, Any] = {}
 
 
-def _settle(task: str, target: str, cache: str) -> None:
+def _settle(task: str, target: str, cache: str, build: bool) -> None:
     os.environ.update({"CUDA_VISIBLE_DEVICES": "", "TRITON_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"})
     os.environ.pop("TRITON_INTERPRET", None)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what MLIR prints of a failure fills screens
@@ -79,16 +82,22 @@ def _settle(task: str, target: str, cache: str) -> None:
     import torch
 
     torch.set_num_threads(1)
-    _held.update(task=Task.model_validate_json(task), gpu=gpu_of_target(target))
+    _held.update(task=Task.model_validate_json(task), gpu=gpu_of_target(target), build=build)
 
 
 def _compile(text: str) -> Report:
+    solution = Solution.model_validate_json(text)
+    began = time.monotonic()
+    compiled = _compile_cpp(solution, text) if solution.spec.is_cpp else _compile_python(solution)
+    return {**compiled, "compile_s": round(time.monotonic() - began, 2)}
+
+
+def _compile_python(solution: Solution) -> Report:
     from guard.cross_compile.candidate_code import lay_out
     from guard.cross_compile.examination import examine_python
     from guard.cross_compile.request import Request
 
-    solution, task, gpu = Solution.model_validate_json(text), _held["task"], _held["gpu"]
-    began = time.monotonic()
+    task, gpu = _held["task"], _held["gpu"]
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder)
         request = Request(
@@ -96,13 +105,48 @@ def _compile(text: str) -> Report:
             blob_roots=task.blob_roots, gpus=(gpu,), folder=folder, limit_s=_COMPILE_LIMIT_S,
         )  # fmt: skip
         lay_out(solution, sources)
-        report = examine_python(request, gpu, sources, began + _COMPILE_LIMIT_S).report
+        return _found(examine_python(request, gpu, sources, time.monotonic() + _COMPILE_LIMIT_S).report)
+
+
+def _compile_cpp(solution: Solution, text: str) -> Report:
+    """The extension is kept in the cache's folder, where the timing process imports it from."""
+    from guard.cross_compile.candidate_code import lay_out
+    from guard.cross_compile.cuda_sources import compile_sources
+
+    name = f"setting_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    folder = Path(os.environ["TRITON_CACHE_DIR"]) / name
+    lay_out(solution, folder)
+    found = _found(compile_sources(solution, folder, _held["gpu"], _COMPILE_LIMIT_S))
+    if "failure" in found or not _held["build"]:
+        return found
+    return {**found, **_built(solution, folder, name)}
+
+
+def _built(solution: Solution, folder: Path, name: str) -> Report:
+    from torch.utils import cpp_extension
+
+    options = solution.spec.compile_options
+    assert options is not None
+    files = sorted(str(path) for path in folder.iterdir() if path.suffix in (".cu", ".cpp"))
+    try:
+        cpp_extension.load(
+            name=name, sources=files, extra_cflags=list(options.cflags), extra_cuda_cflags=list(options.cuda_cflags),
+            extra_ldflags=list(options.ld_flags), extra_include_paths=[str(folder)], build_directory=str(folder),
+            is_python_module=False,
+        )  # fmt: skip
+    except Exception as error:  # noqa: BLE001 - whatever a compiler says
+        built = folder / f"{name}.so"
+        if not built.exists():  # it may not load here, where no device is seen
+            return {"failure": "does not compile", "detail": str(error)[-300:]}
+    return {"extension": str(folder / f"{name}.so")}
+
+
+def _found(report: CompileReport) -> Report:
     kernels = report.kernels
     found: Report = {
         "registers": max((k.registers for k in kernels), default=None),
         "spill_bytes": max((k.spill_bytes for k in kernels), default=None),
         "shared_bytes": max((k.shared_bytes for k in kernels), default=None),
-        "compile_s": round(time.monotonic() - began, 2),
     }
     # what only could not be followed here may still run
     return (

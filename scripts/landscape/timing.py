@@ -94,14 +94,16 @@ def _as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, tuple | list) else [result]
 
 
-def _entry(source: str, function: str, folder: str, number: int) -> Any:
-    path = Path(folder) / f"setting_{number}.py"
-    path.write_text(source)
+def _entry(asked: dict[str, Any], folder: str, number: int) -> Any:
+    """The function of a Python source, or of an extension that was built before."""
+    path = Path(asked.get("extension") or Path(folder) / f"setting_{number}.py")
+    if "extension" not in asked:
+        path.write_text(asked["source"])
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return getattr(module, function)
+    return getattr(module, asked["function"])
 
 
 def main() -> None:
@@ -115,7 +117,7 @@ def main() -> None:
             asked = json.loads(line)
             answer: dict[str, Any]
             try:
-                entry = _entry(asked["source"], asked["function"], folder, number)
+                entry = _entry(asked, folder, number)
                 answer = bench.time(entry, asked["dps"], asked["workload"])
             except Exception as error:  # noqa: BLE001 - a setting may fail in any way
                 answer = {"failure": "raised", "detail": f"{type(error).__name__}: {str(error)[:300]}"}

@@ -33,14 +33,15 @@ def gemm_knobs(gemm: Gemm) -> KnobSpace:
         choices={
             "rows": classes,
             "block_m": (16, 32, 64, 128, 256),
-            "block_n": (32, 64, 128, 256),
-            "block_k": (64, 128, 256),
+            "block_n": (16, 32, 64, 128, 256),
+            "block_k": (64, 128, 256, 512),
             "warps": (4, 8),
-            "stages": (2, 3, 4, 5, 6),
+            "stages": (1, 2, 3, 4, 5, 6),
             "parts": (1, 2, 4, 8),
             "persistent": (False, True),
             "swapped": (False, True),
             "pieces": (1, 2),
+            "streamed": (False, True),
         },
         allows=allows,
         start=tuple(knobs for knobs in _start(gemm, classes) if allows(knobs)),
@@ -58,16 +59,11 @@ def fits(plan: Plan, products: int) -> bool:
 
 def _is_of_class(knobs: Knobs, rows: str) -> bool:
     """Few rows: the weight is the first operand, and a block is small. Otherwise never."""
+    if bool(knobs["streamed"]) != (knobs["stages"] == 1):
+        return False
     if rows == "few":
-        return (
-            bool(knobs["swapped"])
-            and knobs["warps"] == 4
-            and not knobs["persistent"]
-            and knobs["pieces"] == 1
-        )
-    return (
-        not knobs["swapped"] and knobs["block_m"] != 16 and knobs["block_m"] != 32 and knobs["block_n"] != 32
-    )
+        return bool(knobs["swapped"]) and not knobs["persistent"] and knobs["pieces"] == 1
+    return not (knobs["swapped"] or knobs["streamed"]) and knobs["block_m"] not in (16, 32)
 
 
 def _suits(plan: Plan, rows: str, most: int) -> bool:
@@ -83,11 +79,20 @@ def _suits(plan: Plan, rows: str, most: int) -> bool:
         )
     return (
         plan.block_k <= 128
+        and plan.block_n >= 64
         and plan.block_m <= max(64, 2 * most)
         and block >= 32 * 32 * plan.warps
         and (plan.pieces == 1 or (plan.block_n >= 128 and plan.block_m >= 16 * plan.warps))
         and (rows == "some" or block >= 128 * 128)
     )
+
+
+def _suits_few(plan: Plan) -> bool:
+    """Streamed: as much in flight as registers hold, 32 to 128 bytes a thread. Else: stages of a fair size."""
+    tile = plan.block_n * plan.block_k
+    if plan.streamed:
+        return plan.block_n <= 64 and 16 <= tile // (32 * plan.warps) <= 64
+    return plan.warps == 4 and 32 <= plan.block_n <= 128 and plan.block_k <= 256 and tile >= 64 * 64
 
 
 def _start(gemm: Gemm, classes: tuple[str, ...]) -> list[Knobs]:
@@ -103,6 +108,9 @@ def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
     block_m = short_side(m)
     more = {
         "few": [
+            Plan(block_m, 16, 512, 4, 1, 1, False, True, 1, True),
+            Plan(block_m, 32, 256, 4, 1, 1, False, True, 1, True),
+            Plan(block_m, 16, 512, 4, 1, 2, False, True, 1, True),
             Plan(block_m, 32, 256, 4, 3, 1, False, True, 1),
             Plan(block_m, 64, 128, 4, 3, 1, False, True, 1),
             Plan(block_m, 128, 64, 4, 4, 4, False, True, 1),
@@ -114,9 +122,9 @@ def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
             Plan(64, 128, 64, 4, 5, 2, False, False, 1),
         ],
         "many": [
-            Plan(128, 256, 64, 8, 4, 1, True, False, 2),
+            Plan(128, 256, 64, 8, 3, 1, True, False, 2),
+            Plan(256, 128, 64, 8, 4, 1, True, False, 2),
             Plan(128, 256, 64, 8, 4, 1, False, False, 1),
-            Plan(256, 128, 64, 8, 3, 1, True, False, 2),
             Plan(128, 128, 64, 8, 4, 1, True, False, 2),
             Plan(128, 128, 64, 4, 4, 1, False, False, 1),
         ],

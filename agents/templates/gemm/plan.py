@@ -24,6 +24,8 @@ class Plan:
     swapped: bool
     """The weight is the first operand, so that few rows fill an instruction's short side."""
     pieces: int
+    streamed: bool = False
+    """The weight passes through registers, and leaves in the cache what was there; else it waits in stages."""
 
     @property
     def text(self) -> str:
@@ -41,6 +43,7 @@ def plan_of_knobs(knobs: Knobs) -> Plan:
         persistent=bool(knobs["persistent"]),
         swapped=bool(knobs["swapped"]),
         pieces=int(knobs["pieces"]),
+        streamed=bool(knobs["streamed"]),
     )
 
 
@@ -74,7 +77,7 @@ def experience(shape: Shape, products: int) -> Plan:
         return Plan(128, 128, 64, 8, 4, 1, True, False, 2)
     if -(-m // 128) * -(-n // 256) < PROCESSORS // 2:
         return Plan(128, 128, 64, 8, 4, 1, False, False, 1)
-    return Plan(128, 256, 64, 8, 3, 1, True, False, 2)
+    return Plan(128, 256, 64, 8, 4, 1, True, False, 2)
 
 
 def _few(m: int, n: int, k: int, products: int) -> Plan:

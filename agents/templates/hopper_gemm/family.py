@@ -1,0 +1,98 @@
+"""The family of CUDA C++ matrix products for Hopper."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.cuda_proposal import CudaProposal
+from agents.templates.base import Knobs, KnobSpace
+from agents.templates.gemm.form import Gemm
+from agents.templates.gemm.recognise import recognise
+from agents.templates.hopper_gemm.knobs import hopper_knobs
+from tasks.task import Task
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_FOLDER = Path(__file__).parent
+_TYPES = {
+    "bfloat16": {
+        "header": "cuda_bf16.h", "element": "__nv_bfloat16", "pair": "__nv_bfloat162", "ptx_type": "bf16",
+        "map_type": "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
+    },
+    "float16": {
+        "header": "cuda_fp16.h", "element": "__half", "pair": "__half2", "ptx_type": "f16",
+        "map_type": "CU_TENSOR_MAP_DATA_TYPE_FLOAT16",
+    },
+}  # fmt: skip
+_FEWEST_ROWS = 65
+"""With fewer, most of a tile of 128 rows is padding, and reading the weight is all there is to do."""
+
+
+class HopperGemmFamily:
+    name = "hopper_gemm"
+    numerics = (
+        "Products and sums are fp32 on tensor cores, rounded once to the operands' type; a residual is added after "
+        "that rounding and rounded again, as the reference does. Other devices, and matrices that tensor memory "
+        "access cannot read, take the library's product."
+    )
+
+    def matches(self, task: Task) -> Gemm | None:
+        """One product with a weight that keeps a row an output column; at most a residual after it."""
+        gemm = recognise(task)
+        if gemm is None or not _is_plain(gemm) or not _can_be_read(gemm):
+            return None
+        return gemm if task.definition.outputs[gemm.output].dtype.value == gemm.element else None
+
+    def knobs(self, match: Gemm) -> KnobSpace:
+        return hopper_knobs(match)
+
+    def render(self, match: Gemm, knobs: Knobs) -> CudaProposal:
+        residual = match.tiles[0] if match.tiles else None
+        kernel = _template("kernel.cu.j2").render(
+            bn=knobs["width"], stages=knobs["stages"], cluster=knobs["cluster"], group=knobs["group"],
+            residual=residual, **_TYPES[match.element],
+        )  # fmt: skip
+        binding = _template("binding.cpp.j2").render(
+            inputs=match.inputs,
+            output=match.output,
+            rows=match.rows,
+            weight=match.products[0].weight,
+            residual=residual,
+        )
+        words = ", ".join(f"{name} {value}" for name, value in knobs.items())
+        return CudaProposal(
+            strategy=f"CUDA matrix product{' with a residual' if residual else ''} by warpgroups: {words}",
+            source=binding,
+            files=(("kernel.cu", kernel), ("kernel.h", (_FOLDER / "kernel.h").read_text())),
+        )
+
+
+def _is_plain(gemm: Gemm) -> bool:
+    if len(gemm.products) != 1 or not gemm.products[0].transposed or gemm.vectors or gemm.scalars:
+        return False
+    rounding = f".to(tl.{gemm.element}).to(tl.float32)"
+    product = f"step_0 = (product_0){rounding}"
+    if not gemm.tiles:
+        return gemm.steps == (product,)
+    (tile, *others) = gemm.tiles
+    sums = [f"step_1 = ({pair}){rounding}" for pair in (f"in_{tile} + step_0", f"step_0 + in_{tile}")]
+    return not others and gemm.steps in [(product, sum_) for sum_ in sums]
+
+
+def _can_be_read(gemm: Gemm) -> bool:
+    """What tensor memory access asks of sizes, and rows enough for tiles of 128."""
+    return all(n % 8 == 0 and k % 8 == 0 for _, n, k in gemm.shapes) and all(
+        m >= _FEWEST_ROWS for m, _, _ in gemm.shapes
+    )
+
+
+@cache
+def _template(name: str) -> "Template":
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
+        autoescape=False,
+    )  # fmt: skip
+    return environment.from_string((_FOLDER / name).read_text())
