@@ -1,8 +1,8 @@
 """What the page shows of one task, read from submissions, snapshots and runs; one task at a time, in a pool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -57,8 +57,9 @@ def make_page(job: Job, settings: Settings, own: Own | None) -> Made:
             skipped.append(str(error))
     for run in job.runs:
         try:
-            histories.append(history_of(run))
-            conclusions.extend(_conclusions(run))
+            header, events = read_events(run / JOURNAL)
+            histories.append(_history(run, header, events))
+            conclusions.extend(_conclusions(run, events))
         except TaskError as error:
             skipped.append(str(error))
     page = task_page(
@@ -107,9 +108,8 @@ def _named(tables: PublishedTimes | None) -> str:
     return f"{p.source} {p.revision} for {p.hardware}, retrieved {p.retrieved}"
 
 
-def history_of(run: Path) -> History:
-    """A run's candidates in the order judged; `TaskError` when its journal cannot be read."""
-    header, events = read_events(run / JOURNAL)
+def _history(run: Path, header: Any, events: Sequence[Event]) -> History:
+    """A run's candidates in the order judged; `TaskError` when its header is of another version."""
     try:
         known = Header.model_validate(header)
     except ValidationError as error:
@@ -126,7 +126,7 @@ def history_of(run: Path) -> History:
     )
 
 
-def _tried(events: list[Event]) -> Iterator[Tried]:
+def _tried(events: Sequence[Event]) -> Iterator[Tried]:
     strategies: dict[str | None, str] = {}
     for event in events:
         if event.event == "asked":
@@ -143,5 +143,19 @@ def _tried(events: list[Event]) -> Iterator[Tried]:
             )
 
 
-def _conclusions(run: Path) -> Iterator[ShownConclusion]:
-    return iter(())
+def _conclusions(run: Path, events: Sequence[Event]) -> Iterator[ShownConclusion]:
+    """Each once, however often it was drawn."""
+    found = {event.conclusion.key: event.conclusion for event in events if event.conclusion is not None}
+    for conclusion in found.values():
+        scope = conclusion.scope
+        shapes = (
+            f"{axis} {low}" + (f" to {high}" if high != low else "")
+            for axis, (low, high) in scope.shapes.items()
+        )
+        yield ShownConclusion(
+            kind=conclusion.kind,
+            text=f"{conclusion.strategy}: {conclusion.reflection}",
+            scope=", ".join([scope.architecture, *scope.dtypes, *shapes]),
+            evidence=tuple(digest[:12] for digest in conclusion.evidence),
+            run=run.name,
+        )

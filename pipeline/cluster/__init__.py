@@ -1,0 +1,5 @@
+"""Judging on other machines, as tasks of Dask.distributed: the same verdicts, journal and ledger as here."""
+
+from pipeline.cluster.lane import Lane, open_lane
+
+__all__ = ["Lane", "open_lane"]
