@@ -33,18 +33,35 @@ def tasks(as_json: bool, **given: Any) -> None:
 
 @click.command()
 @task_argument
-@options(data_option)
-def show(task: str, as_json: bool, **given: Any) -> None:
+@options(
+    click.option("--graph", is_flag=True, help="What the reference does, by groups that can share a kernel."),
+    click.option(
+        "--workload", metavar="N|UUID", help="Of the graph: a place in the file or a uuid. [default: the first]"
+    ),
+    click.option(
+        "--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the graph there."
+    ),
+    data_option,
+)
+def show(
+    task: str, graph: bool, workload: str | None, svg: Path | None, as_json: bool, **given: Any
+) -> None:
     """Show TASK: its definition, its workloads with every axis resolved, and what lint says.
 
     \b
     Examples:
       kernelarc show l2_decoder
       kernelarc show L2/002_llama_decoder_layer --json | jq .findings
+      kernelarc show l2_decoder --graph --workload 3 --svg decoder.svg
     """
     from tasks import load
 
     found = load(task, data_roots=settings_from(given).data)
+    if graph or svg is not None or workload is not None:
+        from pipeline.commands.show_graph import show_graph
+
+        show_graph(found, workload, svg, as_json)
+        return
     emit(as_json, _as_shown(found), _shown_text(found))
 
 

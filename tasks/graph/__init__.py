@@ -1,7 +1,7 @@
 """Kernel-Graph: what a definition does at one workload's sizes, without a GPU and without its memory.
 
 `capture` is for figures and pictures, and never hangs. `traced` is for rewriting: the same record as a torch.fx
-graph, with the same names.
+graph, in this process, under the same names as long as no loop was run in part.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["CaptureKind", "Graph", "Group", "Kind", "Node", "Tensor", "capture", "traced"]
 
 
-def capture(
-    task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0
-) -> Graph:
-    """The graph of the reference at `workload`; see `tasks.graph.capture`."""
-    from tasks.graph.capture import capture_here, definition_of  # late: torch is slow to import
+def capture(task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0) -> Graph:
+    """The graph of the reference at `workload`; see `tasks.graph.capture.capture`."""
+    from tasks.graph.capture import capture as capture_elsewhere
 
-    definition, roots = definition_of(task_or_definition)
-    return capture_here(definition, workload, roots, limit_s)
+    return capture_elsewhere(task_or_definition, workload, limit_s=limit_s)
 
 
 def traced(
@@ -35,9 +32,11 @@ def traced(
 ) -> torch.fx.GraphModule:
     """The reference at `workload` as aten calls that can be matched, rewritten and run.
 
-    Raises what the reference raises, and `OutOfTime` after `limit_s` seconds.
+    Raises what the reference raises, and `tasks.graph.recorder.OutOfTime` after `limit_s` seconds of processor
+    time; a reference that never calls torch is not interrupted, so `capture` first.
     """
-    from tasks.graph.capture import definition_of, traced_here
+    from tasks.graph.capture import definition_of
+    from tasks.graph.follow import module_here  # late: torch is slow to import
 
     definition, roots = definition_of(task_or_definition)
-    return traced_here(definition, workload, roots, limit_s)
+    return module_here(definition, workload, roots, limit_s)

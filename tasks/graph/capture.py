@@ -1,80 +1,109 @@
-"""A reference followed at one workload's sizes: first by shapes, with values where they steer."""
+"""Graphs of definitions, followed in another process: nothing a reference does can hang or fill this one."""
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
-import torch
+import atexit
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from tasks.definition import Definition
-from tasks.graph.assemble import assemble
-from tasks.graph.data_dependent import NeedsValues
-from tasks.graph.graph_module import graph_module
-from tasks.graph.inputs import make_inputs
-from tasks.graph.loops import Loops
+from tasks.graph.fallback import opaque_graph, scaled_graph
 from tasks.graph.model import Graph
-from tasks.graph.recorder import Recorder
-from tasks.graph.source import Source
-from tasks.graph.trace import Trace
-from tasks.graph.values import Values
-from tasks.graph.whole_calls import WholeCalls
-from tasks.inputs import seeded
+from tasks.graph.smaller import smaller_workload
+from tasks.graph.zygote import receive, send
 from tasks.task import Task
 from tasks.workload import Workload
 
+WALL_OF_LIMIT = 4.0
+"""Seconds of the clock for one of processor time: on a busy machine a capture may wait as long as it works."""
+START_S = 120.0
+"""Of importing torch, at most."""
 
-MOST_PASSES = 6
 
+def capture(task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0) -> Graph:
+    """The graph of the reference at `workload`, within `limit_s` seconds of processor time.
 
-def follow(
-    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float, *,
-    folds: bool = True,
-) -> tuple[Trace, Any]:  # fmt: skip
-    """The record of one run, and what it returned; raises whatever the reference raises.
-
-    Where the reference looks at values that were not followed, it is run again with what they come from.
+    Followed at the true sizes; where that fails, at smaller ones and scaled; where that fails too, one opaque
+    node. `Graph.capture` says which it was, and `Graph.note` why.
     """
-    wanted: frozenset[str] = frozenset()
-    for _ in range(MOST_PASSES):
-        try:
-            return _follow(definition, workload, roots, deadline, wanted, folds=folds)
-        except NeedsValues as needed:
-            wanted |= needed.wanted
-    return _follow(definition, workload, roots, deadline, wanted, folds=folds, ask=False)
-
-
-def _follow(
-    definition: Definition, workload: Workload, roots: tuple[str, ...], deadline: float,
-    wanted: frozenset[str], *, folds: bool, ask: bool = True,
-) -> tuple[Trace, Any]:  # fmt: skip
-    trace = Trace()
-    recorder = Recorder(trace, Values(wanted), deadline)
-    recorder.asks = ask
-    source = Source(definition, Loops(recorder).rewrite)
-    trace.file = source.file
-    with seeded(0, torch.device("cpu")), recorder, WholeCalls(recorder):
-        inputs = make_inputs(recorder, source, definition, workload, roots)
-        tensors = zip(definition.inputs, inputs, strict=True)
-        trace.begin_run({name: value for name, value in tensors if isinstance(value, torch.Tensor)})
-        recorder.folds = folds  # not before: the values of inputs come from every iteration
-        returned = source.run(*inputs)
-    return trace, returned
-
-
-def capture_here(definition: Definition, workload: Workload, roots: tuple[str, ...] = (), limit_s: float = 20.0) -> Graph:
-    trace, returned = follow(definition, workload, roots, time.thread_time() + limit_s)
-    return assemble(trace, definition, returned, "fake", "")
+    definition, roots = definition_of(task_or_definition)
+    found = _ask(definition, workload, roots, limit_s)
+    if isinstance(found, Graph):
+        return found
+    smaller = smaller_workload(definition, workload)
+    if smaller is not None:
+        second = _ask(definition, smaller, (), limit_s / 2)
+        if isinstance(second, Graph):
+            return scaled_graph(second, definition, smaller, workload, found)
+    return opaque_graph(definition, workload, found)
 
 
 def definition_of(given: Task | Definition) -> tuple[Definition, tuple[str, ...]]:
+    """The definition, and where recorded inputs may lie."""
     if isinstance(given, Task):
         return given.definition, given.blob_roots
     return given, ()
 
 
-def traced_here(
-    definition: Definition, workload: Workload, roots: tuple[str, ...] = (), limit_s: float = 20.0
-) -> torch.fx.GraphModule:
-    trace, returned = follow(definition, workload, roots, time.thread_time() + limit_s)
-    return graph_module(trace, definition, returned)
+def _ask(definition: Definition, workload: Workload, roots: tuple[str, ...], limit_s: float) -> Graph | str:
+    """The graph, or why there is none."""
+    request = {
+        "definition": definition.model_dump(mode="json"),
+        "workload": workload.model_dump(mode="json"),
+        "roots": list(roots),
+        "limit_s": limit_s,
+        "wall_s": limit_s * WALL_OF_LIMIT,
+    }
+    answer = _Zygote.shared().ask(json.dumps(request).encode())
+    if answer is None:
+        return "the process that follows references ended"
+    if answer.startswith(b'{"failed"'):
+        return str(json.loads(answer)["failed"])
+    return Graph.model_validate_json(answer)
+
+
+class _Zygote:
+    """The process that `tasks.graph.zygote` runs in, started when it is first needed."""
+
+    _shared: _Zygote | None = None
+
+    def __init__(self) -> None:
+        here = str(Path(__file__).resolve().parents[2])
+        paths = [here, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), "OMP_NUM_THREADS": "1"}
+        self.owner = os.getpid()
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "tasks.graph.zygote"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+        )  # fmt: skip
+        atexit.register(self.end)
+
+    @classmethod
+    def shared(cls) -> _Zygote:
+        """One for this process; a forked child gets its own."""
+        if cls._shared is None or cls._shared.owner != os.getpid() or cls._shared.process.poll() is not None:
+            cls._shared = cls()
+        return cls._shared
+
+    def ask(self, request: bytes) -> bytes | None:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            send(_binary(stdin), request)
+            return receive(_binary(stdout))
+        except OSError:
+            return None
+
+    def end(self) -> None:
+        if self.owner == os.getpid() and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def _binary(stream: Any) -> BinaryIO:
+    return stream  # type: ignore[no-any-return]

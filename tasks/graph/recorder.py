@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -20,6 +21,8 @@ from tasks.graph.work import work_of
 _VIEWS = {count: Work("view", reads=(0,) * count) for count in range(4)}
 _CALLS_A_LOOK = 64
 """Between two looks at the clock, which takes as long as several calls."""
+HOST_LIMIT = 2**22
+"""Elements of a tensor that the reference makes on the host."""
 _HOST = torch.device("cpu")
 
 
@@ -56,6 +59,8 @@ class Recorder(TorchDispatchMode):
             raise OutOfTime
         kwargs = kwargs or {}
         operands = collect(kwargs.values(), collect(args, [])) if kwargs else collect(args, [])
+        if not operands and _is_large(args):
+            kwargs = {**kwargs, "device": torch.device("meta")}  # the host's memory is not for this either
         ours = [tensor.is_meta for tensor in operands]
         if not any(ours) and not _is_meta(kwargs.get("device")):
             return func(*args, **kwargs)
@@ -161,6 +166,12 @@ class Recorder(TorchDispatchMode):
         elif real is not None:
             for tensor, value in zip(results, collect((real,), []), strict=True):
                 values.put(tensor, value)
+
+
+def _is_large(args: Any) -> bool:
+    """Whether a call that makes a tensor of given sizes makes one that the host should not hold."""
+    sizes = args[0] if args else None
+    return isinstance(sizes, list | tuple) and math.prod(s for s in sizes if isinstance(s, int)) > HOST_LIMIT
 
 
 def _is_meta(device: Any) -> bool:

@@ -73,6 +73,12 @@ class Step:
     rows: tuple[int, torch.Tensor] | None = None
     """Of a gather along the first axis: which operand, and the distinct rows that are read."""
     touched: dict[str, int] | None = None
+    leading: tuple[int, ...] = ()
+    """For each operand the length of its first axis, where that is its root's first axis too; else 0."""
+    root_rows: tuple[int, ...] = ()
+    """For each operand the length of its root's first axis; 0 where it is not the longest step."""
+    read_elements: int = 0
+    """Of its largest operand."""
 
 
 @dataclass(slots=True)
@@ -83,6 +89,8 @@ class Place:
     version: str
     weak: int
     bytes: int
+    rows: int
+    """The length of the first axis of what was made; 0 where that is not the longest step."""
     names: dict[Geometry, tuple[str, str]] = field(default_factory=dict)
 
 

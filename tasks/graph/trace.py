@@ -33,7 +33,7 @@ class Trace:
         self._making: dict[str, Step] = {}
         self._prefix = "made_"
         self._places: dict[int, Place] = {}
-        self._regions: dict[Any, Region | None] = {}
+        self._regions: dict[Any, tuple[Region | None, int]] = {}
 
     def begin_run(self, inputs: dict[str, torch.Tensor]) -> None:
         """What was noted so far made the inputs: it is kept aside, and names start anew."""
@@ -98,6 +98,9 @@ class Trace:
             tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]),
             tuple([one[3] for one in found]), work, self._line(),
         )  # fmt: skip
+        step.leading = tuple([one[4] for one in found])
+        step.root_rows = tuple([one[5] for one in found])
+        step.read_elements = max([tensor.numel() for tensor in operands], default=0)
         self.steps.append(step)
         return step
 
@@ -129,24 +132,24 @@ class Trace:
             place.names[geometry(tensor)] = (name, place.version)
         return Made(name, place.version, tensor.size(), tensor.dtype)
 
-    def _operand(self, tensor: torch.Tensor) -> tuple[str, str, bool, Region | None]:
-        """Its name, what is in its storage now, whether that was written since, and the part of it that it is."""
+    def _operand(self, tensor: torch.Tensor) -> tuple[str, str, bool, Region | None, int, int]:
+        """Its name, what is in its storage now, whether that was written since, which part, `leading`, `root_rows`."""
         place = self._places.get(tensor.untyped_storage()._cdata)
         if place is None:
             place = self.add_constant(tensor, tensor)
         key = geometry(tensor)
         name, version = place.names.get(key) or (place.root, place.root)
-        return name, place.version, version != place.version, self._region(key, place.bytes)
+        return name, place.version, version != place.version, *self._region(key, place.bytes), place.rows
 
-    def _region(self, key: Geometry, total: int) -> Region | None:
-        found = self._regions.get((key, total), 0)
-        if found == 0:
-            found = self._regions[key, total] = _region(key, total)
-        return found  # type: ignore[return-value]
+    def _region(self, key: Geometry, total: int) -> tuple[Region | None, int]:
+        found = self._regions.get((key, total))
+        if found is None:
+            found = self._regions[key, total] = (_region(key, total), _leading(key, total))
+        return found
 
     def _begin(self, name: str, tensor: torch.Tensor, key: Geometry) -> Place:
         storage = tensor.untyped_storage()
-        place = Place(name, name, storage._weak_ref(), storage.nbytes(), {key: (name, name)})
+        place = Place(name, name, storage._weak_ref(), storage.nbytes(), _leading(key, storage.nbytes()), {key: (name, name)})
         self._places[storage._cdata] = place
         return place
 
@@ -179,3 +182,10 @@ def _region(key: Geometry, total: int) -> Region | None:
     span = sum([(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]) + 1
     start, end = offset * dtype.itemsize, (offset + span) * dtype.itemsize
     return None if start == 0 and end >= total else (start, end, total)
+
+
+def _leading(key: Geometry, total: int) -> int:
+    """The length of the first axis, where a step along it is the longest and the whole storage is seen."""
+    offset, sizes, strides, dtype = key
+    whole = bool(sizes) and offset == 0 and sizes[0] * strides[0] * dtype.itemsize == total
+    return int(sizes[0]) if whole else 0

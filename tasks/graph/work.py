@@ -95,7 +95,7 @@ def _traffic(
     name: str, kind: Kind, operands: list[torch.Tensor], out: Any, mutated: torch.Tensor | None
 ) -> tuple[tuple[int, ...], int]:
     """Bytes read of each operand, and bytes written."""
-    reads = _once_each(operands)
+    reads = _once_each(operands) if kind != "make" else [0] * len(operands)  # `zeros_like` asks for a shape
     results = [t for t in tensors_in(out) if t is not mutated]
     written = sum(distinct_bytes(t) for t in results)
     if mutated is not None:
