@@ -37,7 +37,7 @@ class Event(Value):
     skill: str | None = None
     """What its agent was asked to work by."""
     number: int | None = None
-    """Of an agent's asks, from 1: where a replay must not ask again, because no answer came."""
+    """Of an agent's asks, from 1, where its process ended over it: a replay must not ask that again."""
     cost: dict[str, int] | None = None
     """What the proposal cost its proposer, such as tokens."""
     conclusion: Conclusion | None = None
@@ -90,7 +90,7 @@ class Journal:
 
     @property
     def faults(self) -> dict[tuple[str, int], str]:
-        """Asks that came to nothing at the first run, by agent and number: nobody's answer is waited for again."""
+        """Asks over which a process ended at the first run, by agent and number: they are not made again."""
         return {
             (event.agent, event.number): event.text or ""
             for event in self._to_replay

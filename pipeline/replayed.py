@@ -10,7 +10,6 @@ from guard.errors import GuardBroken
 from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.blackboard.chain import BEGINNING, links
-from pipeline.device import Chosen
 from pipeline.journal import Event, Journal, read_events
 from pipeline.judging import Foreseen, Judging
 from pipeline.prepare import prepare

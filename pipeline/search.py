@@ -16,6 +16,7 @@ from pipeline.blackboard.recall import Recall
 from pipeline.blackboard.retention import Retention
 from pipeline.journal import Event
 from pipeline.ledger import Amounts, Exhausted, Ledger
+from pipeline.ledger.amounts import NOTHING
 from pipeline.outcome import GATE, rule_on
 from pipeline.plateau import Plateau
 from pipeline.policy import Option, Policy, Rounds
@@ -142,7 +143,7 @@ class Search:
         number, is_draft = standing.asks, option.mode == "draft"
         known = self._faults.get((option.agent, number))
         if known is not None:
-            ticket: Ticket = lambda: Asked(fault=known)  # noqa: E731
+            ticket: Ticket = lambda: Asked(fault=known, forgotten=True)  # noqa: E731
         elif standing.shelf and not is_draft:
             shelved = standing.shelf.pop(0)
             ticket = lambda: Asked(candidate=shelved)  # noqa: E731
@@ -247,9 +248,8 @@ class Search:
         """A proposer hung, crashed or answered nonsense: an attempt is lost, the search goes on."""
         name, standing = slot.option.agent, self.state.agents[slot.option.agent]
         self.ledger.charge(f"{name} {slot.number}", Amounts(attempts=1))
-        self._note(
-            Event(event="fault", agent=name, number=slot.number, cost=cost_of(asked), text=asked.fault)
-        )
+        number = slot.number if asked.forgotten else None
+        self._note(Event(event="fault", agent=name, number=number, cost=cost_of(asked), text=asked.fault))
         self.progress.note(f"{name} made no proposal: {asked.fault}")
         if slot.option.mode == "draft":
             self.plateau.declined(name)
@@ -271,6 +271,8 @@ class Search:
         """Judged now; what it took is part of what is remembered, so that a replay counts the same."""
         began = time.monotonic()
         outcome = self._with_one_retry(candidate)
+        if outcome.cost != NOTHING:
+            return outcome  # a judge that keeps its own time
         took = int((time.monotonic() - began) * 1e6)
         return outcome.model_copy(update={"cost": Amounts(gpu_us=took, wall_us=took)})
 

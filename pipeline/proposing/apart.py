@@ -106,10 +106,11 @@ class Apart:
                 untold = ""
             except NoAnswer as error:
                 self._end()
-                found, untold = Asked(fault=str(error)), tells
+                found, untold = Asked(fault=str(error), forgotten=True), tells
             except Exception as error:  # noqa: BLE001 - whoever waits for the ticket must be answered
                 self._end()
-                found, untold = Asked(fault=printable(f"{type(error).__name__}: {error}")), tells
+                said = printable(f"{type(error).__name__}: {error}")
+                found, untold = Asked(fault=said, forgotten=True), tells
             answer.set_result(found)
 
     def _ask(self, line: bytes, number: int) -> Asked:

@@ -21,6 +21,8 @@ class Asked:
     candidate: Candidate | None = None
     fault: str | None = None
     cost: Spent = NO_COST
+    forgotten: bool = False
+    """Its process ended: whoever plays the run again must not ask this, for the agent does not remember it."""
 
 
 Ticket = Callable[[], Asked]
