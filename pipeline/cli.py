@@ -23,6 +23,7 @@ from pipeline.commands import (
     submit,
     survey,
     tasks,
+    worker,
 )
 from pipeline.failure import Program
 
@@ -58,6 +59,7 @@ main.add_command(reproduce.reproduce)
 main.add_command(regress.regress)
 main.add_command(desk_portal.desk)
 main.add_command(survey.survey)
+main.add_command(worker.worker)
 main.add_command(board.board)
 main.add_command(query.ingest)
 main.add_command(query.query)

@@ -90,28 +90,48 @@ class Judging:
 def open_judging(
     settings: Settings, prepared: Prepared, device: Chosen, progress: Progress
 ) -> Iterator[Judging]:
-    """The real thing: one guard session over the device, held until the run is left."""
-    from guard.judge import judge
+    """The real thing: one guard session over the device, or nodes that hold theirs, until the run is left."""
     from guard.programs import Programs
-    from guard.session import Session
 
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="kernelarc-")))
-        session = stack.enter_context(Session(device, inputs=settings.inputs))
         # a GPU's search examines its champion alone, which is no reason to keep an interpreter
         programs = stack.enter_context(Programs(scratch)) if device == "cpu" else None
-
-        def judge_alive(candidate: Candidate, protocol: Protocol) -> Verdict:
-            with Heartbeat(progress.note, f"judging {candidate.digest[:12]}") as alive:
-                return judge(prepared.judged, candidate, protocol, session, alive.note)
-
+        judge_with = _on_nodes if settings.cluster else _here
         yield Judging(
             prepared=prepared,
             device=device,
             settings=settings,
-            judge=judge_alive,
+            judge=judge_with(settings, prepared, device, progress, stack),
             foresee=cross_compiler(settings, prepared, progress, scratch, programs),
         )
+
+
+def _here(
+    settings: Settings, prepared: Prepared, device: Chosen, progress: Progress, stack: ExitStack
+) -> JudgeUnder:
+    from guard.judge import judge
+    from guard.session import Session
+
+    session = stack.enter_context(Session(device, inputs=settings.inputs))
+
+    def judge_alive(candidate: Candidate, protocol: Protocol) -> Verdict:
+        with Heartbeat(progress.note, f"judging {candidate.digest[:12]}") as alive:
+            return judge(prepared.judged, candidate, protocol, session, alive.note)
+
+    return judge_alive
+
+
+def _on_nodes(
+    settings: Settings, prepared: Prepared, device: Chosen, progress: Progress, stack: ExitStack
+) -> JudgeUnder:
+    from pipeline.cluster import open_lane
+
+    lane = stack.enter_context(
+        open_lane(str(settings.cluster), prepared.judged, device, inputs=settings.inputs)
+    )
+    progress.note(f"judging on {lane.kind.nodes} nodes with {lane.kind.name}")
+    return lane.judge
 
 
 def cross_compiler(

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Literal
 
 from guard.errors import GuardBroken
-from pipeline.device import choose_device
+from pipeline.device import Chosen, choose_device
 from pipeline.failure import Interrupted
 from pipeline.journal import Event
 from pipeline.judging import Judging, open_judging
 from pipeline.prepare import prepare
 from pipeline.progress import Progress
 from pipeline.run_folder import Header, Run
-from pipeline.settings import Settings
+from pipeline.settings import Device, Settings
 from tasks.errors import TaskError
 
 
@@ -23,7 +23,7 @@ def begin(
 ) -> Iterator[tuple[Run, Judging]]:
     """A new run in a folder of its own; its header says all that is needed to go on with it."""
     taking_part = _agents(settings)
-    device = choose_device(settings.device)
+    device = _device(settings, settings.device)
     prepared = prepare(settings, name, device, progress)
     header = Header(
         command=command,
@@ -49,7 +49,7 @@ def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
     with Run.open(folder) as run:
         header = run.header
         _known(header.agents)
-        if choose_device(header.device) != header.device:
+        if _device(header.settings, header.device) != header.device:
             raise GuardBroken(f"the run was begun on {header.device}, which is not here")
         prepared = prepare(header.settings, header.task, header.device, progress)
         if prepared.judged.digest != header.task_digest:
@@ -64,6 +64,15 @@ def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
             _resumable(run, progress),
         ):
             yield run, judging
+
+
+def _device(settings: Settings, wanted: Device) -> Chosen:
+    """Of this machine, or of the nodes that judge in its place."""
+    if settings.cluster is None:
+        return choose_device(wanted)
+    from pipeline.cluster.lane import device_at
+
+    return device_at(settings.cluster, wanted)
 
 
 @contextmanager

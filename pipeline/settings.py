@@ -59,6 +59,8 @@ class Settings(Value):
     max_dollars: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     blackboard: str | None = None
     """A SQLAlchemy address; none: a file in the run's folder."""
+    cluster: str | None = None
+    """Where candidates are judged: a Dask scheduler's address, or `local[:N]`; none: in this process."""
     runs: Path = Path("runs")
     """Folder in which a search keeps its journal."""
     out: Path | None = None

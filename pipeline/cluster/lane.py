@@ -14,6 +14,7 @@ from guard.errors import GuardBroken
 from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.cluster.node import PREFIX, Inputs, JudgeHere, Reply, Work, guarded, judge_here
+from pipeline.device import choose_device
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
 from tasks.task import Task
@@ -130,6 +131,22 @@ def open_lane(
         except (OSError, ValueError) as error:
             raise GuardBroken(f"no scheduler answers at {where}") from error
         yield Lane(client, task, choose_kind(kinds_of(client), device), inputs, judge)
+
+
+def device_at(where: str, device: Literal["auto", "cpu", "cuda"]) -> Literal["cpu", "cuda"]:
+    """What the nodes at `where` judge on; the same errors as `open_lane`'s."""
+    if where.partition(":")[0] == "local":
+        return choose_device(device)
+    if "://" not in where:
+        raise TaskError(
+            f"{where!r} is no scheduler", field="--cluster", mend="such as tcp://host:8786 or local"
+        )
+    client_class, _ = _library()
+    try:
+        with client_class(where, timeout=_MOST_SECONDS_TO_CONNECT) as client:
+            return choose_kind(kinds_of(client), device).device
+    except OSError as error:
+        raise GuardBroken(f"no scheduler answers at {where}") from error
 
 
 def kinds_of(client: "Client") -> tuple[Kind, ...]:

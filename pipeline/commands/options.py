@@ -60,6 +60,9 @@ limits_options = (
     click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens written by models."),
     click.option("--max-dollars", type=float, metavar="D", help="Stop after so much money spent on models."),
 )
+cluster_option = click.option(
+    "--cluster", metavar="WHERE", help="Judge on a Dask scheduler's nodes: tcp://host:8786, or local[:N]."
+)
 runs_option = click.option("--runs", metavar="DIR", help="Where journals are kept. [default: runs]")
 
 

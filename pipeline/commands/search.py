@@ -9,6 +9,7 @@ import click
 from pipeline.commands.options import (
     agents_option,
     budget_option,
+    cluster_option,
     data_option,
     device_option,
     emit,
@@ -45,7 +46,8 @@ def shown_progress() -> "AbstractContextManager[Lines | Bar]":
 @task_argument
 @options(
     budget_option, agents_option, seed_option, memory_option, workers_option, policy_option, patience_option,
-    *limits_options, data_option, device_option, precision_option, inputs_option, target_option, runs_option,
+    *limits_options, data_option, device_option, precision_option, inputs_option, target_option, cluster_option,
+    runs_option,
 )  # fmt: skip
 def search(task: str, as_json: bool, **given: Any) -> int:
     """Let the agents propose solutions of TASK, and judge them until the budget is spent.

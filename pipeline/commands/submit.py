@@ -8,6 +8,7 @@ import click
 from pipeline.commands.options import (
     agents_option,
     budget_option,
+    cluster_option,
     data_option,
     device_option,
     emit,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @options(
     budget_option, agents_option, seed_option, target_option,
     click.option("--out", metavar="DIR", help="Where submissions are kept. [default: submissions]"),
-    data_option, device_option, precision_option, inputs_option, runs_option,
+    data_option, device_option, precision_option, inputs_option, cluster_option, runs_option,
 )  # fmt: skip
 def submit(task: str, as_json: bool, **given: Any) -> int:
     """Search, judge the champion again in fresh processes, and write a verified submission of TASK.
