@@ -200,7 +200,7 @@ def test_a_file_that_is_no_blackboard_is_named(tmp_path):
         open_board(f"sqlite:///{file}", "run", "task")
     with pytest.raises(TaskError, match="no blackboard"):
         conclusions_of([f"sqlite:///{file}"])
-    with pytest.raises(TaskError, match="not supported|driver"):
+    with pytest.raises(TaskError, match=r"not supported|driver"):
         open_board("mysql://me@host/x", "run", "task")
 
 
