@@ -28,9 +28,9 @@ def capture(task_or_definition: Task | Definition, workload: Workload, *, limit_
 
 
 def traced(
-    task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0
+    task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0, device: str = "cpu"
 ) -> torch.fx.GraphModule:
-    """The reference at `workload` as aten calls that can be matched, rewritten and run.
+    """The reference at `workload` as aten calls that can be matched, rewritten and, on `device`, run.
 
     Raises what the reference raises, and `tasks.graph.recorder.OutOfTime` after `limit_s` seconds of processor
     time; a reference that never calls torch is not interrupted, so `capture` first.
@@ -39,4 +39,4 @@ def traced(
     from tasks.graph.follow import module_here  # late: torch is slow to import
 
     definition, roots = definition_of(task_or_definition)
-    return module_here(definition, workload, roots, limit_s)
+    return module_here(definition, workload, roots, limit_s, device)

@@ -19,6 +19,8 @@ class Borders:
     ) -> None:  # fmt: skip
         self.drafts, self.floating, self.sources, self.sizes = drafts, floating, sources, sizes
         self.results = results
+        steps = [*floating.values(), *(step for draft in drafts for step in draft.steps)]
+        self.order = {step.name: step.number for step in steps}
         self.home: set[str] = set()
         """Floating steps that a group already holds."""
 
@@ -79,7 +81,7 @@ class Borders:
                 left.extend(self.again[name].roots)
 
     def _group(self, draft: Draft, reads: dict[str, int], floating: list[str], needed: set[str]) -> Group:
-        own = [name for name in reversed(floating) if name in self.floating and name not in self.home]
+        own = [name for name in floating if name in self.floating and name not in self.home]
         self.home.update(own)
         flops: dict[Arithmetic, int] = {}
         for step in draft.steps:
@@ -87,7 +89,7 @@ class Borders:
                 flops[arithmetic] = flops.get(arithmetic, 0) + amount * draft.times
         again = sum(self.again[name].work.vector for name in floating)
         return Group.model_construct(
-            nodes=(*own, *(step.name for step in draft.steps)),
+            nodes=tuple(sorted([*own, *(step.name for step in draft.steps)], key=self.order.__getitem__)),
             kind=draft.kind,
             reads=reads,
             writes=self._writes(draft, needed),

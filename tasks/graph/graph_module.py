@@ -13,11 +13,12 @@ from tasks.graph.steps import Ref, Step
 from tasks.graph.trace import Trace
 
 
-def graph_module(trace: Trace, definition: Definition, returned: Any) -> GraphModule:
+def graph_module(trace: Trace, definition: Definition, returned: Any, device: torch.device) -> GraphModule:
     """Nodes carry the names of `Graph.nodes`; `meta` has `val` (a tensor without memory) and `line`.
 
     Its calls are the reference's own, in order: views are views, and writes in place stay writes. Values that
-    steered the reference are part of it, so it holds for this workload alone.
+    steered the reference are part of it, so it holds for this workload alone. Tensors that it makes are made
+    on `device`.
     """
     graph = Graph()
     known: dict[str, Node] = {}
@@ -28,17 +29,17 @@ def graph_module(trace: Trace, definition: Definition, returned: Any) -> GraphMo
             known[name].meta["val"] = _blank(shapes[name].shape, getattr(torch, shapes[name].dtype))
     module = torch.nn.Module()
     for step in trace.steps:
-        _add(graph, module, trace, known, step)
+        _add(graph, module, trace, known, step, device)
     graph.output(_replaced(_named(trace, returned), known))
     return GraphModule(module, graph)
 
 
-def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, Node], step: Step) -> None:
+def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, Node], step: Step, device: torch.device) -> None:
     if step.function == "constant":
-        module.register_buffer(step.name, trace.constants[step.name], persistent=False)
+        module.register_buffer(step.name, trace.constants[step.name].to(device), persistent=False)
         node = graph.create_node("get_attr", step.name, name=step.name)
     else:
-        args, kwargs = _replaced(step.args, known), _replaced(step.kwargs, known)
+        args, kwargs = _replaced(step.args, known, device), _replaced(step.kwargs, known, device)
         node = graph.create_node("call_function", step.function, args, kwargs, name=step.name)
     node.meta["line"] = step.line
     known[step.name] = node
@@ -65,12 +66,14 @@ def _named(trace: Trace, value: Any) -> Any:
     return value
 
 
-def _replaced(value: Any, known: dict[str, Node]) -> Any:
-    """References as nodes; devices without memory as the device that the inputs are on, which fx leaves out."""
+def _replaced(value: Any, known: dict[str, Node], device: torch.device | None = None) -> Any:
+    """References as nodes, and the device of tensors without memory as `device`."""
     if isinstance(value, Ref):
         return known[value.name]
+    if isinstance(value, torch.device):
+        return device if value.type == "meta" else value
     if isinstance(value, dict):
-        return {key: _replaced(item, known) for key, item in value.items()}
+        return {key: _replaced(item, known, device) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(_replaced(item, known) for item in value)
+        return tuple(_replaced(item, known, device) for item in value)
     return value

@@ -34,6 +34,16 @@ def make_inputs(
     return [_one(maker, workload, name, made) for name in definition.inputs]
 
 
+def taken(recorder: Recorder, name: str, real: Any) -> Any:
+    """A real input as a tensor without memory, its values kept where those of made-up ones would be."""
+    if not isinstance(real, torch.Tensor):
+        return real
+    made = torch.empty_strided(real.size(), real.stride(), dtype=real.dtype, device="meta")
+    if recorder.values.allows(made, name):
+        recorder.values.put(made, real)
+    return made
+
+
 def _one(maker: _Maker, workload: Workload, name: str, made: Mapping[str, Any]) -> Any:
     if isinstance(workload.inputs.get(name), CustomInput):
         value = made[name]

@@ -51,6 +51,7 @@ class Step:
     """One call. `args` hold `Ref`s for tensors, so that it can be replayed."""
 
     name: str
+    number: int
     function: Any
     args: Any
     kwargs: Any

@@ -73,7 +73,7 @@ class Trace:
         self.constants[name] = real
         work = Work(kind="make", written=tensor.numel() * tensor.element_size())
         made = Made(name, name, tensor.size(), tensor.dtype)
-        self.steps.append(Step(name, "constant", (), {}, (), (), (), (), work, outputs=(made,)))
+        self.steps.append(Step(name, len(self.steps), "constant", (), {}, (), (), (), (), work, outputs=(made,)))
         return self._begin(name, tensor, geometry(tensor))
 
     def name_of(self, tensor: torch.Tensor) -> str:
@@ -94,7 +94,7 @@ class Trace:
         names = [one[0] for one in found]
         left = iter(names)
         step = Step(
-            f"{self._prefix}{base}_{len(self.steps)}", function, _refs(args, left), _refs(kwargs, left), tuple(names),
+            f"{self._prefix}{base}_{len(self.steps)}", len(self.steps), function, _refs(args, left), _refs(kwargs, left), tuple(names),
             tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]),
             tuple([one[3] for one in found]), work, self._line(),
         )  # fmt: skip
