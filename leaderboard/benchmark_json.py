@@ -42,10 +42,30 @@ def machine(environment: Environment) -> dict[str, Any]:
         "python_implementation": platform.python_implementation(),
         "cpu": {"brand_raw": environment.device},
         "driver": environment.driver,
+        "firmware": _firmware(environment),
         "clocks": environment.clocks,
         "libraries": environment.libraries,
         "throttle_reasons": list(environment.throttle_reasons),
     }
+
+
+def _firmware(environment: Environment) -> str | None:
+    """The card's VBIOS version, where NVML tells it; None on a CPU."""
+    if environment.kind == "cpu" or environment.uuid is None:
+        return None
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByUUID(environment.uuid)
+            return str(pynvml.nvmlDeviceGetVbiosVersion(handle))
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError:
+        return None
 
 
 def _benchmark(kernel: str, times: WorkloadTimes) -> dict[str, Any]:

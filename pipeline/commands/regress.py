@@ -1,12 +1,16 @@
 """`kernelarc regress`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.commands.options import data_option, device_option, emit, inputs_option, options, settings_from
+
+if TYPE_CHECKING:
+    from leaderboard.snapshot import Snapshot
 
 
 @click.command()
@@ -24,6 +28,10 @@ from pipeline.commands.options import data_option, device_option, emit, inputs_o
         "--benchmark-json", type=click.Path(path_type=Path), metavar="FILE",
         help="Write the times as pytest-benchmark does.",
     ),
+    click.option(
+        "--import", "imported", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+        help="Judge nothing: add what such a file says to the series, and ask the series alone.",
+    ),
     data_option, device_option, inputs_option,
 )  # fmt: skip
 def regress(
@@ -31,6 +39,7 @@ def regress(
     max_seconds: float | None,
     root: Path,
     benchmark_json: Path | None,
+    imported: tuple[Path, ...],
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -44,6 +53,7 @@ def regress(
     Examples:
       kernelarc regress leaderboard/snapshots/*.json
       kernelarc regress leaderboard/snapshots/*.json --max-seconds 600 --benchmark-json driver.json
+      kernelarc regress leaderboard/snapshots/*.json --import from-another-day.json
     """
     from leaderboard.snapshot_file import read_snapshot
     from leaderboard.whole_file import write_whole
@@ -52,9 +62,35 @@ def regress(
     from pipeline.regress import regress as check
 
     snapshots = [read_snapshot(path) for path in against]
+    if imported:
+        return _join(imported, snapshots, root, as_json)
     found = check(snapshots, settings_from(given), Lines(), root=root, max_seconds=max_seconds)
     if benchmark_json is not None:
         write_whole(benchmark_json, json.dumps(as_benchmark(found), indent=1) + "\n")
     content = [{"good": r.is_good, **r.model_dump(mode="json")} for r in found]
     emit(as_json, content, "\n".join(line for r in found for line in r.lines()))
     return code_of(found)
+
+
+def _join(files: Sequence[Path], snapshots: "Sequence[Snapshot]", root: Path, as_json: bool) -> int:
+    """The series of every snapshot and card that the files speak of; 1 when one of them says slower."""
+    from leaderboard.benchmark_sessions import sessions_in
+    from leaderboard.sessions import examine, read_sessions, write_session
+
+    names = {snapshot.name: snapshot.digest for snapshot in snapshots}
+    series: dict[tuple[str, str | None], str] = {}
+    for file in files:
+        found = sessions_in(file, names)
+        for stranger in found.strangers:
+            click.echo(f"{file}: {stranger} is none of the snapshots", err=True)
+        for session in found.sessions:
+            write_session(session, root)
+            name = next(name for name, digest in names.items() if digest == session.snapshot)
+            series[session.snapshot, session.environment.uuid] = name
+    said = {key: examine(read_sessions(root, *key)) for key in series}
+    content = [
+        {"name": series[key], "card": key[1], **one.model_dump(mode="json")} for key, one in said.items()
+    ]
+    lines = [f"{series[key]}: {line}" for key, one in said.items() for line in one.lines()]
+    emit(as_json, content, "\n".join(lines) or "nothing in it is about these snapshots")
+    return 1 if any(one.slower for one in said.values()) else 0
