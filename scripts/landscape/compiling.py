@@ -116,10 +116,9 @@ def _compile_cpp(solution: Solution, text: str) -> Report:
     name = f"setting_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     folder = Path(os.environ["TRITON_CACHE_DIR"]) / name
     lay_out(solution, folder)
-    found = _found(compile_sources(solution, folder, _held["gpu"], _COMPILE_LIMIT_S))
-    if "failure" in found or not _held["build"]:
-        return found
-    return {**found, **_built(solution, folder, name)}
+    if _held["build"]:
+        return _built(solution, folder, name)
+    return _found(compile_sources(solution, folder, _held["gpu"], _COMPILE_LIMIT_S))
 
 
 def _built(solution: Solution, folder: Path, name: str) -> Report:
@@ -138,7 +137,18 @@ def _built(solution: Solution, folder: Path, name: str) -> Report:
         built = folder / f"{name}.so"
         if not built.exists():  # it may not load here, where no device is seen
             return {"failure": "does not compile", "detail": str(error)[-300:]}
-    return {"extension": str(folder / f"{name}.so")}
+    return {"extension": str(folder / f"{name}.so"), **_resources(folder / f"{name}.so")}
+
+
+def _resources(extension: Path) -> Report:
+    from guard.cross_compile.cubin import cuobjdump_of_triton, resources_of
+
+    kernels = list(resources_of(extension, cuobjdump_of_triton()).values())
+    return {
+        "registers": max((k.registers for k in kernels), default=None),
+        "spill_bytes": max((k.stack_bytes for k in kernels), default=None),
+        "shared_bytes": max((k.static_shared_bytes for k in kernels), default=None),
+    }
 
 
 def _found(report: CompileReport) -> Report:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from agents.cuda_proposal import CudaProposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.gemm.form import Gemm
+from agents.templates.gemm.plan import FEW
 from agents.templates.gemm.recognise import recognise
-from agents.templates.hopper_gemm.knobs import hopper_knobs
+from agents.templates.hopper_gemm.knobs import FEW_KNOBS, MANY_KNOBS, hopper_knobs
 from tasks.task import Task
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 _FOLDER = Path(__file__).parent
+_SOURCES = ("binding.cpp", "kernel.cu", "few.cu")
 _TYPES = {
     "bfloat16": {
         "header": "cuda_bf16.h", "element": "__nv_bfloat16", "pair": "__nv_bfloat162", "ptx_type": "bf16",
@@ -25,8 +27,6 @@ _TYPES = {
         "map_type": "CU_TENSOR_MAP_DATA_TYPE_FLOAT16",
     },
 }  # fmt: skip
-_FEWEST_ROWS = 65
-"""With fewer, most of a tile of 128 rows is padding, and reading the weight is all there is to do."""
 
 
 class HopperGemmFamily:
@@ -49,22 +49,24 @@ class HopperGemmFamily:
 
     def render(self, match: Gemm, knobs: Knobs) -> CudaProposal:
         residual = match.tiles[0] if match.tiles else None
-        kernel = _template("kernel.cu.j2").render(
-            bn=knobs["width"], stages=knobs["stages"], cluster=knobs["cluster"], group=knobs["group"],
-            residual=residual, **_TYPES[match.element],
-        )  # fmt: skip
-        binding = _template("binding.cpp.j2").render(
-            inputs=match.inputs,
-            output=match.output,
-            rows=match.rows,
-            weight=match.products[0].weight,
-            residual=residual,
-        )
-        words = ", ".join(f"{name} {value}" for name, value in knobs.items())
+        given = {**knobs, **_TYPES[match.element], "residual": residual, "few": FEW}
+        names = {
+            "inputs": match.inputs,
+            "output": match.output,
+            "rows": match.rows,
+            "weight": match.products[0].weight,
+        }
+        sources = {name: _template(f"{name}.j2").render({**given, **names}) for name in _SOURCES}
+        turned = FEW_KNOBS if knobs["rows"] == "few" else MANY_KNOBS
+        words = ", ".join(f"{name} {knobs[name]}" for name in turned)
         return CudaProposal(
-            strategy=f"CUDA matrix product{' with a residual' if residual else ''} by warpgroups: {words}",
-            source=binding,
-            files=(("kernel.cu", kernel), ("kernel.h", (_FOLDER / "kernel.h").read_text())),
+            strategy=f"CUDA matrix product{' with a residual' if residual else ''}, {knobs['rows']} rows: {words}",
+            source=sources["binding.cpp"],
+            files=(
+                ("kernel.cu", sources["kernel.cu"]),
+                ("few.cu", sources["few.cu"]),
+                ("kernel.h", (_FOLDER / "kernel.h").read_text()),
+            ),
         )
 
 
@@ -81,10 +83,8 @@ def _is_plain(gemm: Gemm) -> bool:
 
 
 def _can_be_read(gemm: Gemm) -> bool:
-    """What tensor memory access asks of sizes, and rows enough for tiles of 128."""
-    return all(n % 8 == 0 and k % 8 == 0 for _, n, k in gemm.shapes) and all(
-        m >= _FEWEST_ROWS for m, _, _ in gemm.shapes
-    )
+    """Rows of 16 bytes and multiples of it."""
+    return all(n % 8 == 0 and k % 8 == 0 for _, n, k in gemm.shapes)
 
 
 @cache

@@ -9,7 +9,8 @@ struct Matrices {
   int64_t m, n, k, rows_stride, weight_stride, residual_stride;
 };
 
-// What went wrong, or nullptr.
+// Both say what went wrong, or nullptr.
 const char *multiply_on_hopper(const Matrices &given, int device, void *stream);
+const char *multiply_few(const Matrices &given, void *stream);  // at most 64 rows
 
 bool is_hopper(int device);
