@@ -23,6 +23,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     such as norm weights of one; two bring the last values back, at the same addresses, with few elements exchanged.
     """
     workloads = range(len(trial.task.workloads))
+    trial.progress(f"measured calls on {len(workloads)} workloads, process {process + 1}")
     calls = _BUILD_CALLS + trial.protocol.measured_calls
     bank = max(BANK[trial.session.device], calls)
     seeds = {index: dice.sample(range(bank), calls) for index in workloads}

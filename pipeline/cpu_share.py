@@ -1,7 +1,7 @@
 """How much of a task a CPU judges: each workload scaled down, and of those as many as time allows."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from guard.errors import GuardBroken
 from tasks.effort import Effort
@@ -10,6 +10,8 @@ from tasks.task import LintFinding, Task
 
 OPERATIONS = 1_000_000
 """Multiply-adds of one call. Few: Triton's interpreter takes milliseconds a program, a row each perhaps."""
+STRUCTURAL_OPERATIONS = 1_000_000_000
+"""As many may a call take for the sizes of the model to stay what they are."""
 COST = 12_000_000_000
 """Of one call on every workload, in multiply-adds: half a second of two cores. A candidate makes about ten."""
 MOST_WORKLOADS = 4
@@ -23,7 +25,11 @@ def cpu_share(task: Task) -> Task:
     Raises `GuardBroken` with the figures when even the smallest sizes need more memory than there is.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    fine = ShrinkBudget(memory_bytes=int(memory * MEMORY_SHARE), operations=OPERATIONS)
+    fine = ShrinkBudget(
+        memory_bytes=int(memory * MEMORY_SHARE),
+        operations=OPERATIONS,
+        structural_operations=STRUCTURAL_OPERATIONS,
+    )
     coarse = fine.model_copy(update={"alignment": 16, "slack": 1.05})
     effort = Effort(task.definition)
     try:
@@ -38,7 +44,9 @@ def cpu_share(task: Task) -> Task:
 def _affordable(task: Task, effort: Effort) -> Task:
     """Of the cheapest workloads whose costs add up to no more than `COST` a few, at least one; order kept."""
     costs = {workload.uuid: effort.operations(workload.axes) for workload in task.workloads}
-    kept = _spread(_within(costs))
+    var = task.definition.var_axes
+    ragged = {w.uuid for w in task.workloads if any(w.axes.get(a, 1) > 1 and w.axes[a] % 16 for a in var)}
+    kept = _spread(_within(costs), ragged)
     if len(kept) == len(task.workloads):
         return task
     workloads = tuple(workload for workload in task.workloads if workload.uuid in kept)
@@ -72,9 +80,13 @@ def _within(costs: Mapping[str, int]) -> list[str]:
     return affordable
 
 
-def _spread(uuids: Sequence[str]) -> set[str]:
-    """At most `MOST_WORKLOADS` of them, first and last among them, evenly between."""
+def _spread(uuids: Sequence[str], ragged: Set[str]) -> set[str]:
+    """At most `MOST_WORKLOADS` of them, first and last among them, evenly between, a ragged one where there is one."""
     if len(uuids) <= MOST_WORKLOADS:
         return set(uuids)
     step = (len(uuids) - 1) / (MOST_WORKLOADS - 1)
-    return {uuids[round(number * step)] for number in range(MOST_WORKLOADS)}
+    chosen = [uuids[round(number * step)] for number in range(MOST_WORKLOADS)]
+    others = [uuid for uuid in uuids if uuid in ragged]
+    if others and not ragged & set(chosen):
+        chosen[1] = others[0]  # masks and tails are where kernels go wrong
+    return set(chosen)

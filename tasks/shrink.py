@@ -36,8 +36,14 @@ class ShrinkBudget(Value):
     alignment: Literal[128, 16, 1] = 128
     """The most that is kept of an axis's divisibility."""
     slack: float = 1.5
+    structural_operations: int = 0
+    """Sizes of the model (widths, heads, experts) stay where the rest can be scaled down to this many operations:
+    a kernel made for real widths then meets them."""
 
 
+_RAGGED_SHARE, _ROWS_ALIGNMENT = 16, 16
+"""Of the operations allowed for real widths, the part that is left for rows: some of an odd number, not one. A
+multiple of more than 16 they need not be: an interpreter takes milliseconds for each."""
 CPU_OPERATIONS = 40_000_000_000
 """About a second of an eager reference on two idle CPU cores."""
 
@@ -97,19 +103,37 @@ class _Shrinking:
         """The sizes chosen for one workload; `None` when none fit in memory."""
         if self._load(axes, self.budget.operations) <= 1:
             return dict(axes)
+        allowed, rows = self.budget.structural_operations, min(self.budget.alignment, _ROWS_ALIGNMENT)
+        kept = self._halved(axes, rows, self._load_to_the_end, structural=False)
+        fits = self._memory(kept) <= 1 and self.effort.operations(kept) <= allowed
+        if fits and kept != self._halved(axes, rows, self._load_to_the_end):
+            return self._down_to(axes, rows, kept, allowed // _RAGGED_SHARE, structural=False)
         for alignment in (a for a in ALIGNMENTS if a <= self.budget.alignment):
             smallest = self._halved(axes, alignment, self._load_to_the_end)
             if self._memory(smallest) <= 1:
-                operations = max(
-                    self.budget.operations, int(self.effort.operations(smallest) * self.budget.slack)
-                )
-                return self._halved(axes, alignment, partial(self._load, operations=operations))
+                return self._down_to(axes, alignment, smallest, self.budget.operations, structural=True)
         return None
 
-    def _halved(
-        self, axes: Mapping[str, int], alignment: int, load: Callable[[Mapping[str, int]], float]
+    def _down_to(
+        self,
+        axes: Mapping[str, int],
+        alignment: int,
+        smallest: Mapping[str, int],
+        wish: int,
+        structural: bool,
     ) -> dict[str, int]:
-        return halved(axes, self.relations, self.effort.at, alignment, load)
+        """Halved until it costs `wish`, or what `slack` allows above the smallest sizes."""
+        operations = max(wish, int(self.effort.operations(smallest) * self.budget.slack))
+        return self._halved(axes, alignment, partial(self._load, operations=operations), structural)
+
+    def _halved(
+        self,
+        axes: Mapping[str, int],
+        alignment: int,
+        load: Callable[[Mapping[str, int]], float],
+        structural: bool = True,
+    ) -> dict[str, int]:
+        return halved(axes, self.relations, self.effort.at, alignment, load, structural)
 
     def _memory(self, axes: Mapping[str, int]) -> float:
         return planned_bytes(self.effort, axes) / max(self.budget.memory_bytes, 1)

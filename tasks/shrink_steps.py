@@ -23,7 +23,12 @@ _STRUCTURAL = (
     "intermediate",
     "page_size",
     "topk",
+    "feature",
+    "inner",
+    "block",
 )
+_PICTURE = ("height",)
+"""Beside an axis of this name, `width` is that of a picture; else it is that of a model's layer."""
 _COUNTS = ("batch", "indptr", "num_seqs", "num_sequences")
 
 
@@ -33,8 +38,12 @@ def halved(
     at: Resolver,
     alignment: int,
     load: Callable[[Mapping[str, int]], float],
+    structural: bool = True,
 ) -> dict[str, int]:
-    """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left."""
+    """Halve one axis at a time, the one whose halving leaves the least load, until the load is 1 or none is left.
+
+    Without `structural` the sizes of the model stay.
+    """
     dependent = {relation.axis for relation in found}
     free = [axis for axis in at.definition.var_axes if axis not in dependent]
     bounds = Bounds(original, at)
@@ -48,7 +57,11 @@ def halved(
             tried = {**halvings, axis: halvings[axis] + 1}
             sizes = {a: shrunk_size(a, original[a], tried[a], alignment) for a in free}
             axes = {**original, **complete({**original, **sizes}, found)}
-            if sizes[axis] < current[axis] and bounds.allow(axes):
+            if (
+                sizes[axis] < current[axis]
+                and (structural or not bounds.is_structural(axis))
+                and bounds.allow(axes)
+            ):
                 options.append((bounds.is_structural(axis), load(axes), -current[axis], axis, axes))
         if not options:
             break
@@ -103,10 +116,10 @@ class Bounds:
             and all(axes[b] % axes[a] == 0 for a, b in self._divides)
         )
 
-    @staticmethod
-    def is_structural(axis: str) -> bool:
+    def is_structural(self, axis: str) -> bool:
         """Sizes of the model, which shrink only when nothing else is left."""
-        return any(word in axis for word in _STRUCTURAL)
+        is_picture = any(word in other for other in self._at.definition.axes for word in _PICTURE)
+        return any(word in axis for word in _STRUCTURAL) or ("width" in axis and not is_picture)
 
 
 def _is_ordered(small: str, large: str) -> bool:

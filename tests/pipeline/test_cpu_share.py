@@ -47,3 +47,12 @@ def test_the_share_is_the_same_every_time():
     assert (
         share.cpu_share(tasks.load("l2_decoder")).digest == share.cpu_share(tasks.load("l2_decoder")).digest
     )
+
+
+def test_masks_are_met_and_real_widths_kept_where_rows_can_be_few() -> None:
+    """A norm over real widths: few rows, of which some are no multiple of sixteen."""
+    shrunk = share.cpu_share(tasks.load("l1_rmsnorm"))
+    asked = {workload.axes["width"] for workload in tasks.load("l1_rmsnorm").workloads}
+    rows = [workload.axes["num_rows"] for workload in shrunk.workloads]
+    assert {workload.axes["width"] for workload in shrunk.workloads} <= asked
+    assert sum(rows) <= 150 and any(count > 1 and count % 16 for count in rows)

@@ -49,6 +49,35 @@ def test_sizes_keep_their_alignment_and_odd_ones_stay_odd() -> None:
     assert 1 < odd < 8191
 
 
+ROWS = definition(
+    {"x": "float32 rows width", "w": "float32 width"}, {"rows": None, "width": None},
+    outputs={"y": "float32 rows width"}, reference="def run(x, w):\n    return x * w\n",
+)  # fmt: skip
+
+
+def test_widths_of_a_model_stay_where_rows_alone_can_be_made_few() -> None:
+    asked = task(
+        ROWS, [{"rows": 8192, "width": 4096}, {"rows": 14418, "width": 4096}, {"rows": 1, "width": 7}]
+    )
+    budget = ShrinkBudget(memory_bytes=1 << 40, operations=1_000_000, structural_operations=10**9)
+    aligned, ragged, small = (w.axes for w in shrink(asked, budget).workloads)
+    assert aligned == {"rows": 32, "width": 4096} and small == {"rows": 1, "width": 7}
+    assert ragged["width"] == 4096 and 1 < ragged["rows"] < 128 and ragged["rows"] % 16
+    (narrow, *_) = shrink(asked, budget.model_copy(update={"structural_operations": 10**6})).workloads
+    assert narrow.axes["width"] < 4096
+
+
+def test_the_width_of_a_picture_is_no_width_of_a_model() -> None:
+    picture = definition(
+        {"x": "float32 height width"}, {"height": None, "width": None},
+        outputs={"y": "float32 height width"}, reference="def run(x):\n    return x\n",
+    )  # fmt: skip
+    asked = task(picture, [{"height": 4096, "width": 4096}])
+    budget = ShrinkBudget(memory_bytes=1 << 40, operations=1_000_000, structural_operations=10**9)
+    (scaled,) = shrink(asked, budget).workloads
+    assert scaled.axes["width"] < 4096
+
+
 def test_alignment_is_given_up_for_memory_but_not_for_operations() -> None:
     asked = task(GEMM, [{"b": 1, "s": 8192}])
     (slow,) = shrink(asked, ShrinkBudget(memory_bytes=1 << 40, operations=1)).workloads
