@@ -8,6 +8,9 @@ from typing import Any
 from agents.reading.perform import CannotPerform, perform
 from tasks.definition import Definition
 
+_LEAST_LITERAL = 48
+"""Smaller numbers in a text are rather no sizes."""
+
 Inputs = Mapping[str, Any]
 Model = Callable[[Inputs], Sequence[Any]]
 """A formula over inputs by name; its results in the order of the definition's outputs."""
@@ -55,8 +58,9 @@ def shrunk(definition: Definition, constants: Mapping[str, int]) -> tuple[Defini
 
     raw = json.loads(definition.model_dump_json())
     meant: dict[int, set[int]] = {}
-    for axis, size in constants.items():
-        meant.setdefault(raw["axes"][axis]["value"], set()).add(size)
-        raw["axes"][axis]["value"] = size
-    literals = {old: new.pop() for old, new in meant.items() if old >= 16 and len(new) == 1}
+    for axis, entry in raw["axes"].items():
+        if entry["type"] == "const":
+            meant.setdefault(entry["value"], set()).add(constants.get(axis, entry["value"]))
+            entry["value"] = constants.get(axis, entry["value"])
+    literals = {old: new.pop() for old, new in meant.items() if old >= _LEAST_LITERAL and len(new) == 1}
     return type(definition).model_validate(raw), literals

@@ -4,6 +4,7 @@ from agents.templates.base import Family
 from agents.templates.gemm import GemmFamily
 from agents.templates.hopper_gemm import HopperGemmFamily
 from agents.templates.moe_backward import MoeBackwardFamily
+from agents.templates.moe_fp8 import MoeFp8Family
 from agents.templates.paged_decode import PagedDecodeFamily
 from agents.templates.paged_prefill import PagedPrefillFamily
 from agents.templates.rope import RopeFamily
@@ -18,6 +19,7 @@ FAMILIES: dict[str, Family] = {
         GatedFamily(),
         RopeFamily(),
         MoeBackwardFamily(),
+        MoeFp8Family(),
         PagedPrefillFamily(),
         PagedDecodeFamily(),
     )

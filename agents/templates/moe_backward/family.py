@@ -43,7 +43,7 @@ class MoeBackwardFamily:
         shown = ", ".join(f"{name} {knobs[name]}" for name in tiles)
         return Proposal(
             strategy=f"Triton expert backward, counting sort: {knobs['rows']} rows from {knobs['many_from']} slots, "
-            f"{shown}, {knobs['operands']} operands, {knobs['parts']} parts",
+            f"{shown} by {knobs['span']}, {knobs['operands']} operands, {knobs['parts']} parts",
             source=source,
             languages=(Language.TRITON,),
             destination_passing_style=True,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.moe_backward.form import MoeBackward
 
+_MANY_FROM = 48
+"""Slots an expert from which large tiles pay: where weights outweigh products, reading them once does."""
 _SHARED_BYTES = 220 * 1024
 _BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 
@@ -30,13 +32,15 @@ class Tile:
 
 def moe_backward_knobs(form: MoeBackward) -> KnobSpace:
     """Knobs: `rows` of a tile where experts have `many_from` slots or more on average, and 64 below; of each
-    product `columns x depth x warps x stages`; element types of the `operands` and of what a slot adds to its
+    product `columns x depth x warps x stages`; the tiles beside each other of a gradient that a program makes
+    (`span`); element types of the `operands` and of what a slot adds to its
     token (`parts`)."""
     wide = form.element == "float32"
     tiles = _WIDE if wide else _NARROW
     first = {name: choices[0] for name, choices in tiles.items()} | {
         "rows": 128,
-        "many_from": _many_from(form),
+        "many_from": _MANY_FROM,
+        "span": 16,
         "operands": "float16" if wide else form.element,
         "parts": form.element,
     }
@@ -45,8 +49,9 @@ def moe_backward_knobs(form: MoeBackward) -> KnobSpace:
     return KnobSpace(
         choices={
             "rows": (64, 128),
-            "many_from": (48, 96, 192),
+            "many_from": (_MANY_FROM, 192),
             **tiles,
+            "span": (1, 4, 16),
             "operands": ("float16", "float32") if wide else (form.element,),
             "parts": ("float32",) if wide else (form.element, "float32"),
         },
@@ -54,31 +59,27 @@ def moe_backward_knobs(form: MoeBackward) -> KnobSpace:
         start=(
             first,
             first | other,
-            first | {"forward": other["forward"], "outer": other["outer"]},
+            first | {"forward": other["forward"], "outer": other["outer"], "span": 4},
             first | {"rows": 64} | small,
+            first | {"span": 1},
         ),
     )
 
 
 _NARROW = {
-    "forward": ("128x64x8x3", "64x64x8x3", "64x64x4x3", "128x32x8x4", "128x64x8x2"),
-    "inner": ("128x64x8x4", "256x64x8x3", "128x64x4x3", "128x32x8x4", "256x32x8x4"),
-    "to_token": ("128x64x8x3", "256x32x8x3", "128x64x4x2", "256x32x8x4", "128x32x8x4"),
-    "outer": ("128x64x8x3", "128x64x8x2", "64x64x4x2", "256x32x8x3", "128x32x8x3"),
+    "forward": ("128x64x8x3", "64x64x4x3", "128x32x8x4", "64x64x8x3"),
+    "inner": ("256x32x8x4", "128x64x8x4", "128x64x4x3", "256x64x8x3"),
+    "to_token": ("256x32x8x4", "128x64x8x3", "128x64x4x2", "256x32x8x3"),
+    "outer": ("128x64x8x3", "128x32x8x3", "64x64x4x3", "64x64x8x3"),
 }
 _WIDE = {
-    "forward": ("64x32x8x3", "128x32x8x3", "64x32x4x3", "64x32x8x4", "128x32x8x2", "64x64x8x2"),
-    "inner": ("128x32x8x3", "64x32x8x4", "64x32x4x3", "128x32x8x4", "64x64x8x3"),
-    "to_token": ("128x32x8x3", "64x32x8x4", "64x32x4x3", "128x32x8x2", "64x64x8x2"),
-    "outer": ("128x64x8x2", "128x32x8x3", "64x64x4x2", "128x32x8x2", "256x32x8x2"),
+    "forward": ("64x32x8x3", "128x32x8x3", "64x32x4x3", "64x32x8x4"),
+    "inner": ("128x32x8x3", "64x32x8x4", "64x32x4x3", "128x32x8x4"),
+    "to_token": ("128x32x8x3", "64x32x8x4", "64x32x4x3", "128x32x8x2"),
+    "outer": ("128x64x8x2", "128x32x8x3", "64x64x4x2", "64x64x8x3"),
 }
 """Of matrices that are narrow already, and of fp32: the plain choice, another, and one for tiles of 64 rows first."""
 PRODUCTS = tuple(_NARROW)
-
-
-def _many_from(form: MoeBackward) -> int:
-    """Slots an expert from which large tiles pay: where weights outweigh products, reading them once does."""
-    return 48 if form.element == "float32" else 96
 
 
 def _allows(knobs: Knobs, form: MoeBackward) -> bool:
@@ -92,4 +93,4 @@ def _allows(knobs: Knobs, form: MoeBackward) -> bool:
         "outer": operand * (2 * tiles["outer"].rows + tiles["outer"].columns),
     }
     fits = all(tile.stages * tile.depth * needs[name] <= _SHARED_BYTES for name, tile in tiles.items())
-    return fits and (rows > 64 or knobs["many_from"] == _many_from(form))
+    return fits and (rows > 64 or knobs["many_from"] == _MANY_FROM)

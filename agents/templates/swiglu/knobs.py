@@ -2,9 +2,6 @@
 
 from agents.templates.base import Knobs, KnobSpace
 
-_MOST_A_THREAD = 32
-"""Elements of each source: what a thread keeps in flight, two 16-byte loads of each already being plenty."""
-
 
 def gated_knobs() -> KnobSpace:
     """`tile` elements of the result a program, at most `columns` of them beside each other, `per_thread` a thread;
@@ -14,16 +11,17 @@ def gated_knobs() -> KnobSpace:
             "tile": (1024, 2048, 4096, 8192),
             "columns": (512, 1024, 2048, 4096),
             "per_thread": (8, 16, 32),
-            "streamed": (True, False),
+            "streamed": (False, True),
         },
         allows=_allows,
+        # on an H200 a thread of eight beats longer ones by up to half where rows are few; streaming costs 5 to 8 %
         start=tuple(
-            {"tile": tile, "columns": columns, "per_thread": per_thread, "streamed": streamed}
-            for tile, columns, per_thread, streamed in (
-                (4096, 1024, 16, True),
-                (2048, 1024, 16, True),
-                (2048, 1024, 8, True),
-                (4096, 2048, 16, False),
+            {"tile": tile, "columns": columns, "per_thread": 8, "streamed": streamed}
+            for tile, columns, streamed in (
+                (4096, 2048, False),
+                (1024, 1024, False),
+                (4096, 512, False),
+                (2048, 1024, True),
             )
         ),
     )
