@@ -11,7 +11,8 @@ from tasks.graph.model import Kind
 FREE = {
     "detach", "detach_", "_unsafe_view", "lift_fresh", "lift_fresh_copy", "_reshape_alias", "alias", "set_",
     "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted",
-    "_local_scalar_dense", "is_same_size", "resize_", "resolve_conj", "resolve_neg", "_conj",
+    "_local_scalar_dense", "is_same_size", "resize_", "resolve_conj", "resolve_neg", "_conj", "squeeze_",
+    "unsqueeze_", "transpose_", "t_", "as_strided_", "swapaxes_", "swapdims_",
 }  # fmt: skip
 """Views by another name, and memory that is only set aside."""
 ALIASES = FREE - {

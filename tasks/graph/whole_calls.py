@@ -63,7 +63,11 @@ class WholeCalls(TorchFunctionMode):
         operands = list(tensors_in((arguments, options)))
         if not operands or not all(tensor.is_meta for tensor in operands):
             return func(*args, **kwargs)
-        return self.recorder.call(operator, arguments, options, operands)
+        self.recorder.paused = True
+        try:
+            return self.recorder.call(operator, arguments, options, operands)
+        finally:
+            self.recorder.paused = False
 
 
 def _differentiated(args: Any, kwargs: Any) -> bool:

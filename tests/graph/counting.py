@@ -14,7 +14,7 @@ aten = torch.ops.aten
 FREE = {
     aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided, aten.detach,
     aten._unsafe_view, aten._reshape_alias, aten.lift_fresh, aten._local_scalar_dense, aten.alias,
-    aten.scalar_tensor,
+    aten.squeeze_, aten.unsqueeze_, aten.transpose_,
 }  # fmt: skip
 READS_NOTHING = {
     aten.zeros_like, aten.ones_like, aten.full_like, aten.new_zeros, aten.new_full, aten.new_ones, aten.fill_,
@@ -32,7 +32,8 @@ class Count:
 
 def counted(run: Any, inputs: list[Any]) -> tuple[Count, Any]:
     """What `run(*inputs)` does on the host, and what it returns."""
-    products = {aten.mv: _matrix_vector, aten.dot: _dot, aten.addmv: _added_matrix_vector}
+    flash = aten._scaled_dot_product_flash_attention_for_cpu
+    products = {flash: _attention, aten.mv: _matrix_vector, aten.dot: _dot, aten.addmv: _added_matrix_vector}
     with FlopCounterMode(display=False, custom_mapping=products) as matrix, _Bytes() as moved:
         returned = run(*inputs)
     return Count(matrix.get_total_flops(), moved.total), returned
@@ -44,6 +45,11 @@ def _matrix_vector(matrix: Any, vector: Any, *_: Any, **__: Any) -> int:
 
 def _added_matrix_vector(start: Any, matrix: Any, vector: Any, *_: Any, **__: Any) -> int:
     return 2 * int(matrix[0]) * int(matrix[1])
+
+
+def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
+    rows = int(query[0]) * int(query[1]) * int(query[2])
+    return 2 * rows * int(key[2]) * (int(query[3]) + int(value[3]))
 
 
 def _dot(left: Any, right: Any, *_: Any, **__: Any) -> int:

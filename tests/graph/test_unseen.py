@@ -15,8 +15,9 @@ from tests.graph.counting import counted
 from tests.graph.references import REFERENCES
 
 CASES = [pytest.param(d, w, id=d.name) for d, w in REFERENCES]
-LOOSE = {"custom_function": 0.25, "layer_norm_backward": 0.1, "convolution": 0.05, "complex_rotation": 0.25}
-"""Bytes differ where torch takes a call to pieces on the host, or saves more there, and not without memory."""
+LOOSE = {"custom_function": 0.12, "masked_experts": 0.03, "fused_calls": 1.0}
+"""Bytes differ where torch does more on the host: a gradient is copied, a mask is searched inside one call, a norm
+is taken to pieces."""
 
 
 def _listed(value: Any) -> list[torch.Tensor]:
