@@ -63,7 +63,7 @@ class Values:
     def prove(self, index: int, memory_bytes: int) -> dict[str, Any]:
         """Generator and reference run once on a workload; sizes in bytes, seconds, and room in the buffers."""
         began = time.perf_counter()
-        drawn = self.fresh(index, -1, "fresh")
+        drawn = self.fresh(index, 0, "fresh")  # kept where there is room: calls will ask for it
         self._settle()
         inputs, outputs = tensors_of(drawn.inputs), list(drawn.expected)
         sizes = [_span_bytes(t) for t in inputs]
@@ -104,8 +104,7 @@ class Values:
         if kept is not None:
             return kept
         drawn = self._near(workload, index) if kind == "near" else self._new(workload, index, kind)
-        if index >= 0:
-            self.bank.put(key, drawn)
+        self.bank.put(key, drawn)
         return drawn
 
     def _new(self, workload: int, index: int, kind: str) -> Drawn:
@@ -135,7 +134,7 @@ class Values:
         """
         key = (workload, policy)
         if key not in self._honest:
-            drawn = self.fresh(workload, -1, "fresh")
+            drawn = self.fresh(workload, 0, "fresh")
             inputs = moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2))
             result = self._draw(lambda: inputs)
             moves = [_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True)]
