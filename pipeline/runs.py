@@ -10,6 +10,7 @@ from pipeline.device import Chosen, choose_device
 from pipeline.failure import Interrupted
 from pipeline.journal import Event
 from pipeline.judging import Judging, open_judging
+from pipeline.language_models import MODEL_AGENT, has_model
 from pipeline.prepare import prepare
 from pipeline.progress import Progress
 from pipeline.run_folder import Header, Run
@@ -94,13 +95,21 @@ def _agents(settings: Settings) -> tuple[str, ...]:
     from agents import AGENTS
 
     _known(settings.agents)
-    return tuple(name for name in AGENTS if not settings.agents or name in settings.agents)
+    taking_part = [*AGENTS, MODEL_AGENT] if has_model(settings) else list(AGENTS)
+    missing = [name for name in settings.agents if name not in taking_part]
+    if missing:
+        raise TaskError(
+            f"the agent {missing[0]!r} needs a language model",
+            field="--agents",
+            mend="name one by --model, or a command by --model-command",
+        )
+    return tuple(name for name in taking_part if not settings.agents or name in settings.agents)
 
 
 def _known(names: Sequence[str]) -> None:
     from agents import AGENTS
 
-    unknown = [name for name in names if name not in AGENTS]
+    unknown = [name for name in names if name not in (*AGENTS, MODEL_AGENT)]
     if unknown:
         raise TaskError(
             f"there is no agent {unknown[0]!r}", field="--agents", mend=f"the agents are {', '.join(AGENTS)}"

@@ -8,6 +8,7 @@ import agents
 from pipeline.blackboard import Retention, open_board
 from pipeline.blackboard.board import IN_MEMORY
 from pipeline.judging import HARDWARE, Judging
+from pipeline.language_models import MODEL_AGENT, by_values, model_name, recorded_model
 from pipeline.plateau import Plateau
 from pipeline.policy import Policy, Rounds
 from pipeline.policy.context import bound_of
@@ -20,8 +21,11 @@ from pipeline.run_folder import Run
 from pipeline.search import Search
 from pipeline.settings import Settings
 from tasks.gpu import load_gpu
+from tasks.solution import Hardware
 
 if TYPE_CHECKING:
+    from agents.base import Agent
+    from agents.language_model import Model
     from tasks.task import Task
 
 BLACKBOARD = "blackboard.sqlite"
@@ -33,7 +37,7 @@ def open_search(run: Run, judging: Judging, progress: Progress, again: bool = Fa
     settings, asked = run.header.settings, judging.prepared.asked
     protocol = protocol_for("search", judging.device, judging.settings, judging.prepared.judged)
     with ExitStack() as closing:
-        proposers = _proposers(run, asked, closing, inside=again or settings.workers == 0)
+        proposers = _proposers(run, asked, closing, again)
         url = settings.blackboard or f"sqlite:///{run.folder.resolve() / BLACKBOARD}"
         yield Search(
             run=run,
@@ -61,6 +65,7 @@ def _policy(run: Run, judging: Judging) -> Policy:
         bound=bound_of(judging.prepared.asked),
         capability=load_gpu(HARDWARE[settings.target]).capability,
         precision=settings.precision,
+        free={MODEL_AGENT},
     )
 
 
@@ -77,17 +82,31 @@ def caps_of(settings: Settings) -> dict[str, int]:
     return caps
 
 
-def _proposers(run: Run, task: "Task", closing: ExitStack, inside: bool) -> dict[str, Proposer]:
+def _proposers(run: Run, task: "Task", closing: ExitStack, again: bool) -> dict[str, Proposer]:
     """In this process, or, where several propose at a time, each in one of its own with a folder of its own."""
-    settings = run.header.settings
-    if inside:
-        return {
-            name: Inside(name, agents.create(name, task, settings.seed, target=settings.target), task)
-            for name in run.header.agents
-        }
+    settings, model = run.header.settings, recorded_model(run, again)
+    if again or settings.workers == 0:
+        return {name: Inside(name, _agent(name, task, settings, model), task) for name in run.header.agents}
     apart: dict[str, Proposer] = {}
     for name in run.header.agents:
-        folder = run.folder / "agents" / name.replace(":", ".")
-        apart[name] = Apart(name, task, folder, seed=settings.seed, target=settings.target)
+        apart[name] = Apart(
+            name,
+            task,
+            run.folder / "agents" / name,
+            seed=settings.seed,
+            target=settings.target,
+            model=by_values(model) if name == MODEL_AGENT else None,
+            model_name=model_name(settings),
+        )
         closing.callback(apart[name].close)
     return apart
+
+
+def _agent(name: str, task: "Task", settings: Settings, model: "Model") -> "Agent":
+    if name != MODEL_AGENT:
+        return agents.create(name, task, settings.seed, target=settings.target)
+    from agents.language_model import LanguageModelAgent
+
+    return LanguageModelAgent(
+        task, settings.seed, target=Hardware(settings.target), model=model, model_name=model_name(settings)
+    )

@@ -51,6 +51,18 @@ class Settings(Value):
     """Who is asked next: everybody in turn, or whoever has brought most for its cost, with drafts at a plateau."""
     patience: int | None = Field(default=None, ge=1)
     """Candidates in a row that may bring nothing before a search stops; none: it never stops for that."""
+    model: str | None = None
+    """A language model takes part by this name; its key stands in the environment, `OPENAI_API_KEY`, alone."""
+    base_url: str | None = None
+    """Of an endpoint that speaks the OpenAI protocol; none: the library's own."""
+    model_command: str | None = None
+    """A coding command that takes part in its place: it reads the prompt on stdin, and prints or writes code."""
+    price_in: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Dollars for a million tokens read."""
+    price_out: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """And for a million tokens written."""
+    model_limit_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
+    """For one reply."""
     max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Of judging, by the clock on the wall."""
     max_gpu_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)

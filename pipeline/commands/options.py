@@ -54,6 +54,17 @@ policy_option = click.option(
 patience_option = click.option(
     "--patience", type=int, metavar="N", help="Stop after N candidates in a row that bring nothing."
 )
+model_options = (
+    click.option("--model", metavar="NAME", help="A language model takes part; its key is OPENAI_API_KEY."),
+    click.option("--base-url", metavar="URL", help="Of its endpoint. [default: the one of the library]"),
+    click.option(
+        "--model-command", metavar="CMD", help="A coding command takes part in place of an endpoint."
+    ),
+    click.option(
+        "--price-in", type=float, metavar="D", help="Dollars for a million tokens read. [default: 0]"
+    ),
+    click.option("--price-out", type=float, metavar="D", help="And for a million written. [default: 0]"),
+)
 limits_options = (
     click.option("--max-seconds", type=float, metavar="S", help="Stop after so long a time of judging."),
     click.option("--max-gpu-seconds", type=float, metavar="S", help="Stop after so much time on the device."),

@@ -16,6 +16,7 @@ from pipeline.commands.options import (
     inputs_option,
     limits_options,
     memory_option,
+    model_options,
     options,
     patience_option,
     policy_option,
@@ -46,7 +47,7 @@ def shown_progress() -> "AbstractContextManager[Lines | Bar]":
 @task_argument
 @options(
     budget_option, agents_option, seed_option, memory_option, workers_option, policy_option, patience_option,
-    *limits_options, data_option, device_option, precision_option, inputs_option, target_option, cluster_option,
+    *limits_options, *model_options, data_option, device_option, precision_option, inputs_option, target_option, cluster_option,
     runs_option,
 )  # fmt: skip
 def search(task: str, as_json: bool, **given: Any) -> int:
@@ -59,6 +60,7 @@ def search(task: str, as_json: bool, **given: Any) -> int:
       kernelarc search l1_rmsnorm --budget 24
       kernelarc search l2_decoder --agents library,template --seed 1 --json
       kernelarc search l1_rmsnorm --workers 4 --policy controller --memory top:8 --patience 12
+      kernelarc search l1_swiglu --model my-model --base-url http://localhost:8000/v1
     """
     from pipeline.runs import begin
     from pipeline.submit import search as look

@@ -55,11 +55,18 @@ class Apart:
         agent: str | None = None,
         ask_limit_s: float = ASK_LIMIT_S,
         model: ModelCall | None = None,
+        model_name: str = "",
     ) -> None:
         """`folder` is its private one. `agent`: a name of the registry or `module:factory`; `name` by default."""
         self.name, self._task, self._folder = name, task, folder
         self._limit_s, self._model = ask_limit_s, model
-        created = {"agent": agent or name, "name": name, "seed": seed, "target": target}
+        created = {
+            "agent": agent or name,
+            "name": name,
+            "seed": seed,
+            "target": target,
+            "model_name": model_name,
+        }
         self._created = json.dumps({**created, "task": task.model_dump(mode="json")}).encode() + b"\n"
         self._history: list[bytes] = []
         self._tells: list[str] = []

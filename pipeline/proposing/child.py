@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from guard.sandbox.seal import enter, leave_common_ground, seal
 
+MODEL_AGENT = "model"
 _LARGEST_BYTES = 8 << 30
 
 
@@ -81,6 +82,8 @@ def _serve(created: dict[str, Any], requests: IO[bytes], channel: IO[bytes]) -> 
 
 def _agent(created: dict[str, Any], task: Any, model: Any) -> Any:
     """By its name in the registry, or `package.module:factory` of anybody's."""
+    if created["agent"] == MODEL_AGENT:
+        return _model_agent(created, task, model)
     module, _, factory = created["agent"].partition(":")
     if factory:
         made = getattr(importlib.import_module(module), factory)
@@ -88,6 +91,19 @@ def _agent(created: dict[str, Any], task: Any, model: Any) -> Any:
     from agents.registry import create
 
     return create(created["agent"], task, created["seed"], target=created["target"])
+
+
+def _model_agent(created: dict[str, Any], task: Any, model: Any) -> Any:
+    from agents.language_model import LanguageModelAgent, Reply
+    from tasks.solution import Hardware
+
+    return LanguageModelAgent(
+        task,
+        created["seed"],
+        target=Hardware(created["target"]),
+        model=lambda request: Reply.model_validate(model(request.model_dump(mode="json"))),
+        model_name=created["model_name"],
+    )
 
 
 def _say(channel: IO[bytes], content: dict[str, Any]) -> None:
