@@ -4,6 +4,7 @@ from agents.base import Agent, AgentFactory
 from agents.compile import CompileAgent
 from agents.library import LibraryAgent
 from agents.reference import ReferenceAgent
+from agents.rewrite.agent import RewriteAgent
 from agents.template import TemplateAgent
 from tasks.solution import Hardware
 from tasks.task import Task
@@ -12,6 +13,7 @@ AGENTS: dict[str, AgentFactory] = {
     "reference": ReferenceAgent,
     "compile": CompileAgent,
     "library": LibraryAgent,
+    "rewrite": RewriteAgent,
     "template": TemplateAgent,
 }
 

@@ -1,7 +1,7 @@
 """Run as a program: calls candidates under Triton's interpreter, which has to be on before triton is imported.
 
 Reads from the file of its first argument a list of (module path, calls), each call the inputs and the outputs to be
-filled; writes to its second the outputs.
+filled (none: what is returned counts); writes to its second the outputs.
 """
 
 import importlib.util
@@ -26,6 +26,14 @@ def run_interpreted(jobs: list[tuple[Path, list[Call]]], folder: Path) -> list[l
     return outputs
 
 
+def _called(run: Any, inputs: list[Any], outputs: list[Any]) -> list[Any]:
+    """The outputs that were filled or, where none were given, those that are returned."""
+    returned = run(*inputs, *outputs)
+    if outputs:
+        return outputs
+    return list(returned) if isinstance(returned, tuple | list) else [returned]
+
+
 def main(jobs_file: str, outputs_file: str) -> None:
     import torch
 
@@ -35,9 +43,7 @@ def main(jobs_file: str, outputs_file: str) -> None:
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        for inputs, outputs in calls:
-            module.run(*inputs, *outputs)
-        done.append([outputs for _, outputs in calls])
+        done.append([_called(module.run, inputs, outputs) for inputs, outputs in calls])
     torch.save(done, outputs_file)
 
 

@@ -33,6 +33,10 @@ class TestLibrary(Shipped):
     agent = "library"
 
 
+class TestRewrite(Shipped):
+    agent = "rewrite"
+
+
 class TestTemplate(Shipped):
     agent = "template"
 

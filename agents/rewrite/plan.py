@@ -1,0 +1,286 @@
+"""Which values are stored, and which of them one kernel works out together."""
+
+from dataclasses import dataclass
+
+from agents.rewrite.kernel import Kernel, MustBeStored, Writer
+from agents.rewrite.pointwise import CHEAP, is_pointwise
+from agents.rewrite.program import Op, Program, Vector
+from agents.rewrite.rows import is_rows
+from agents.rewrite.views import SPLITS, is_view
+
+_DENSE = {"mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "_scaled_mm"}
+"""Library calls whose results are laid out plainly."""
+_ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`steps` in the order of execution: kernels, and operations left to torch (views for such among them)."""
+
+    program: Program
+    steps: tuple[Kernel | Op, ...]
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Kernel))
+
+
+def plan(program: Program) -> Plan | None:
+    """None when nothing can be fused: no kernel would do more than one operation of torch's."""
+    planner = _Planner(program)
+    kernels = planner.kernels()
+    return Plan(program, planner.ordered(kernels)) if kernels else None
+
+
+class _Planner:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.fusible = {op.name for op in program.ops.values() if _is_fusible(program, op)}
+        self.stored: set[str] = set()
+        self.host: set[str] = set(program.ops) - self.fusible
+        self.consumers = program.consumers()
+        for op in program.ops.values():
+            if op.name not in self.fusible:
+                for name in op.reads:
+                    self._require(name)
+        for name in program.results:
+            self._require(name)
+
+    def _require(self, name: str) -> None:
+        """Some operation of torch's needs it: in memory, or as a view of what is."""
+        op = self.program.ops.get(name)
+        if op is None or name not in self.fusible or name in self.stored or name in self.host:
+            return
+        if is_view(self.program, op) or op.base in SPLITS:
+            self.host.add(name)
+            self._require(op.reads[0])
+        elif _depends_on_inputs(self.program, name):
+            self.stored.add(name)
+        else:
+            self.host.add(name)  # a constant: torch makes it
+            for read in op.reads:
+                self._require(read)
+
+    def kernels(self) -> list[Kernel]:
+        """Kernels for everything that has to be stored; more is stored until that works out."""
+        for _ in range(_ROUNDS):
+            try:
+                kernels = self._grouped()
+            except MustBeStored as error:
+                self._store(error.name)
+                continue
+            again = self._worked_out_twice(kernels)
+            if again is not None:
+                self._store(again)
+                continue
+            pointless = [kernel for kernel in kernels if not self.saves(kernel)]
+            if not pointless:
+                return kernels
+            for kernel in pointless:
+                self._leave(kernel)
+        raise MustBeStored("too much")
+
+    def _store(self, name: str) -> None:
+        before = len(self.stored) + len(self.host)
+        self._require(name)
+        if name in self.host or len(self.stored) + len(self.host) == before:
+            raise MustBeStored(name)
+
+    def _leave(self, kernel: Kernel) -> None:
+        """One operation alone is left to torch, which does it as well."""
+        for root in kernel.roots:
+            for name in self.cone(root):
+                self.host.add(name)
+                self.fusible.discard(name)
+        self.stored -= self.host
+        for root in kernel.roots:
+            for name in self.program.ops[root].reads:
+                self._require(name)
+
+    def _grouped(self) -> list[Kernel]:
+        kernels: list[Kernel] = []
+        for name in self.program.ops:
+            if name not in self.stored:
+                continue
+            alone = self._kernel([name])
+            home = next((k for k in kernels if self._may_join(kernels, k, alone)), None)
+            if home is None:
+                kernels.append(alone)
+            else:
+                kernels[kernels.index(home)] = self._kernel([*home.roots, name])
+        return kernels
+
+    def _kernel(self, roots: list[str]) -> Kernel:
+        """Written, so that what cannot be worked out in it has been found."""
+        domain, has_rows = self._domain(roots)
+        kernel = Kernel(domain, has_rows, roots)
+        Writer(self.program, kernel, self.stored | self.host, self.dense).write()
+        return kernel
+
+    @property
+    def dense(self) -> set[str]:
+        library = {op.name for op in self.program.ops.values() if op.base in _DENSE}
+        return library | self.stored | set(self.program.inputs) | set(self.program.constants)
+
+    def _domain(self, roots: list[str]) -> tuple[tuple[Vector, ...], bool]:
+        """The sizes of what rows are taken of, when there is such a thing; else those of the first root."""
+        for root in roots:
+            for name in self.cone(root):
+                op = self.program.ops[name]
+                if is_rows(self.program, op):
+                    shape = self.program.types[op.reads[0]].shape
+                    return self._checked(shape, roots), True
+        shape = self.program.types[roots[0]].shape or (self.program.one(),)
+        return self._checked(shape, roots), False
+
+    def _checked(self, shape: tuple[Vector, ...], roots: list[str]) -> tuple[Vector, ...]:
+        fitting = (shape, (*shape[:-1], self.program.one()), shape[:-1])
+        for root in roots:
+            if self.program.types[root].shape not in fitting:
+                rows = next((n for n in self.cone(root) if is_rows(self.program, self.program.ops[n])), root)
+                raise MustBeStored(rows)
+        return shape
+
+    def cone(self, root: str) -> list[str]:
+        """The operations worked out on the way to `root`, itself included, from what is stored."""
+        found: dict[str, None] = {}
+        waiting = [root]
+        while waiting:
+            name = waiting.pop()
+            if name in found or name not in self.program.ops:
+                continue
+            if name != root and (name in self.stored or name in self.host):
+                continue
+            found[name] = None
+            waiting += self.program.ops[name].reads
+        return list(found)
+
+    def _may_join(self, kernels: list[Kernel], home: Kernel, other: Kernel) -> bool:
+        if home.domain != other.domain and not self._same_rows(home, other):
+            return False
+        shared = (set(home.tensors) | set(home.roots)) & set(other.tensors)
+        if not any(self.program.types[name].elements == product_of(home, self.program) for name in shared):
+            return False
+        outside = [name for name in other.tensors if name not in home.roots]
+        if any(self._depends(name, set(home.roots), kernels) for name in outside):
+            return False
+        try:
+            joined = self._kernel([*home.roots, *other.roots])
+        except MustBeStored:
+            return False
+        return len(joined.tensors) + len(joined.roots) <= 16
+
+    def _same_rows(self, home: Kernel, other: Kernel) -> bool:
+        """One of the two has a value a row of the other's tile; joining then needs whole rows."""
+        return home.has_rows and other.domain in ((*home.domain[:-1], self.program.one()), home.domain[:-1])
+
+    def _depends(self, name: str, on: set[str], kernels: list[Kernel]) -> bool:
+        """Whether `name` can only be had after one of `on`, kernels being done as a whole."""
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            current = waiting.pop()
+            if current in on:
+                return True
+            if current in seen or current not in self.program.ops:
+                continue
+            seen.add(current)
+            waiting += self.program.ops[current].reads
+            for kernel in kernels:
+                if current in kernel.roots:
+                    waiting += [*kernel.tensors, *kernel.roots]
+        return False
+
+    def _worked_out_twice(self, kernels: list[Kernel]) -> str | None:
+        """A value that several kernels work out at more cost than storing it once and reading it."""
+        homes: dict[str, set[int]] = {}
+        for number, kernel in enumerate(kernels):
+            for root in kernel.roots:
+                for name in self.cone(root):
+                    if name not in self.stored:
+                        homes.setdefault(name, set()).add(number)
+        for name in reversed(self.program.ops):
+            op = self.program.ops[name]
+            if len(homes.get(name, ())) > 1 and not is_view(self.program, op) and self._is_dear(name):
+                return name
+        return None
+
+    def _is_dear(self, name: str) -> bool:
+        cone = [self.program.ops[n] for n in self.cone(name)]
+        if name not in self.program.types or not _depends_on_inputs(self.program, name):
+            return False
+        if any(is_rows(self.program, op) for op in cone):
+            return True
+        loads = {read for op in cone for read in op.reads} - {op.name for op in cone}
+        own = sum(self.program.types[name].elements)
+        full = [n for n in loads if n in self.program.types and sum(self.program.types[n].elements) >= own]
+        return len(full) > 1 or sum(op.base not in CHEAP and not is_view(self.program, op) for op in cone) > 2
+
+    def saves(self, kernel: Kernel) -> bool:
+        """Whether it does more than one operation of torch's would; moving things about is none."""
+        names = {name for root in kernel.roots for name in self.cone(root)}
+        real = [n for n in names if not self._only_moves(self.program.ops[n])]
+        return len(real) > 1
+
+    def _only_moves(self, op: Op) -> bool:
+        return is_view(self.program, op) or op.base in ("cat", "stack", "contiguous", "clone")
+
+    def ordered(self, kernels: list[Kernel]) -> tuple[Kernel | Op, ...]:
+        """Kernels and torch's operations, each after all it reads."""
+        needed = self._needed(kernels)
+        home = {root: kernel for kernel in kernels for root in kernel.roots}
+        done: set[str] = set()
+        steps: list[Kernel | Op] = []
+
+        def visit(name: str) -> None:
+            if name in done or name not in self.program.ops:
+                return
+            kernel = home.get(name)
+            done.update(kernel.roots if kernel else (name,))
+            for read in kernel.tensors if kernel else self.program.ops[name].reads:
+                visit(read)
+            steps.append(kernel or self.program.ops[name])
+
+        for name in self.program.ops:
+            if name in home or name in needed:
+                visit(name)
+        return tuple(steps)
+
+    def _needed(self, kernels: list[Kernel]) -> set[str]:
+        """Operations of torch's that a kernel, a result or another of them reads."""
+        waiting = [*self.program.results, *(name for kernel in kernels for name in kernel.tensors)]
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in self.host and name not in found:
+                found.add(name)
+                waiting += self.program.ops[name].reads
+        return found
+
+
+def product_of(kernel: Kernel, program: Program) -> Vector:
+    total = program.one()
+    for size in kernel.domain:
+        total = tuple(a * b for a, b in zip(total, size, strict=True))
+    return total
+
+
+def _is_fusible(program: Program, op: Op) -> bool:
+    if op.base in ("cat", "stack"):
+        return op.name in program.types and len(op.args[0]) <= 4
+    if op.base in SPLITS:
+        return True
+    return is_view(program, op) or is_rows(program, op) or is_pointwise(program, op)
+
+
+def _depends_on_inputs(program: Program, name: str) -> bool:
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current in program.inputs:
+            return True
+        if current not in seen and current in program.ops:
+            seen.add(current)
+            waiting += program.ops[current].reads
+    return False
