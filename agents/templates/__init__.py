@@ -5,10 +5,12 @@ from agents.templates.gemm import GemmFamily
 from agents.templates.hopper_gemm import HopperGemmFamily
 from agents.templates.moe_backward import MoeBackwardFamily
 from agents.templates.moe_fp8 import MoeFp8Family
+from agents.templates.nvfp4_gqa import Nvfp4GqaFamily
 from agents.templates.paged_decode import PagedDecodeFamily
 from agents.templates.paged_prefill import PagedPrefillFamily
 from agents.templates.rope import RopeFamily
 from agents.templates.row_norm import RowNormFamily
+from agents.templates.rows_backward import RowsBackwardFamily
 from agents.templates.swiglu import GatedFamily
 
 FAMILIES: dict[str, Family] = {
@@ -18,10 +20,12 @@ FAMILIES: dict[str, Family] = {
         RowNormFamily(),
         GatedFamily(),
         RopeFamily(),
+        RowsBackwardFamily(),
         MoeBackwardFamily(),
         MoeFp8Family(),
         PagedPrefillFamily(),
         PagedDecodeFamily(),
+        Nvfp4GqaFamily(),
     )
 }
 EVERY_FAMILY: dict[str, Family] = {**FAMILIES, **{family.name: family for family in (HopperGemmFamily(),)}}

@@ -9,7 +9,9 @@ _MOST_SHARED_BYTES = 227 * 1024
 
 def decode_knobs(attention: PagedAttention) -> KnobSpace:
     """Knobs: `block_n` keys at a time, `warps`, `programs` wanted on a multiprocessor (chunks follow from that), and
-    `stages`: page numbers take stages of their own, so 5 hold two blocks of keys and values, 7 three, 9 four."""
+    `stages`: page numbers take stages of their own, so 5 hold two blocks of keys and values, 7 three, 9 four. One
+    stage loads through registers, past the cache, so that what lies there need not be written back first.
+    """
 
     def allows(knobs: Knobs) -> bool:
         return shared_bytes(knobs, attention) * int(knobs["programs"]) <= _MOST_SHARED_BYTES
@@ -17,7 +19,8 @@ def decode_knobs(attention: PagedAttention) -> KnobSpace:
     suggested = [
         {"block_n": block_n, "warps": warps, "programs": programs, "stages": stages}
         for block_n, warps, programs, stages in (
-            (64, 4, 2, 5), (64, 4, 3, 5), (32, 4, 4, 7), (64, 4, 2, 7), (32, 4, 6, 5), (128, 8, 1, 5),
+            (64, 4, 4, 1), (128, 8, 2, 3), (64, 4, 2, 7), (64, 4, 1, 7), (64, 8, 1, 7), (32, 4, 4, 1), (128, 8, 2, 1),
+            (64, 4, 1, 1),
         )
     ]  # fmt: skip
     return KnobSpace(
@@ -25,7 +28,7 @@ def decode_knobs(attention: PagedAttention) -> KnobSpace:
             "block_n": (32, 64, 128),
             "warps": (2, 4, 8),
             "programs": (1, 2, 3, 4, 6, 8),
-            "stages": (3, 5, 7, 9),
+            "stages": (1, 3, 5, 7, 9),
         },
         allows=allows,
         start=tuple(knobs for knobs in suggested if allows(knobs)),
@@ -34,6 +37,6 @@ def decode_knobs(attention: PagedAttention) -> KnobSpace:
 
 def shared_bytes(knobs: Knobs, attention: PagedAttention) -> int:
     """Keys, values and page numbers in as many blocks as the stages hold; queries and weights beside them."""
-    blocks = (int(knobs["stages"]) - 1) // 2
+    blocks = max(1, (int(knobs["stages"]) - 1) // 2)
     block_n = int(knobs["block_n"])
     return blocks * block_n * (4 * attention.head_dim + 8) + 32 * (attention.head_dim + 2 * block_n)
