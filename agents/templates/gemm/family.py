@@ -39,9 +39,7 @@ class GemmFamily:
         """`knobs` for the shapes of their class; the other shapes of the task as experience says."""
         own = plan_of_knobs(knobs)
         plans = {
-            shape: suited(own, shape)
-            if class_of(shape) == knobs["rows"]
-            else experience(shape, len(match.products))
+            shape: suited(own, shape) if class_of(shape) == knobs["rows"] else experience(shape, match)
             for shape in match.shapes
         }
         return _proposal(match, plans, f"{knobs['rows']} rows {_words(own)}")
@@ -49,9 +47,7 @@ class GemmFamily:
     def render_table(self, match: Gemm, best: Mapping[Shape, Knobs]) -> Proposal:
         """A setting a shape, such as a recorded landscape gives; experience for shapes that it lacks."""
         plans = {
-            shape: suited(plan_of_knobs(best[shape]), shape)
-            if shape in best
-            else experience(shape, len(match.products))
+            shape: suited(plan_of_knobs(best[shape]), shape) if shape in best else experience(shape, match)
             for shape in match.shapes
         }
         return _proposal(match, plans, f"a plan for each of {len(plans)} shapes")

@@ -18,8 +18,6 @@ def gemm_knobs(gemm: Gemm) -> KnobSpace:
     rows, columns and length, warps, pipeline stages, `parts` of the length summed apart, a persistent grid,
     operands `swapped`, and `pieces` that a block is stored in."""
     classes = tuple(dict.fromkeys(class_of(shape) for shape in sorted(gemm.shapes, reverse=True)))
-    products = len(gemm.products)
-
     most = {rows: max(s[0] for s in gemm.shapes if class_of(s) == rows) for rows in classes}
 
     def allows(knobs: Knobs) -> bool:
@@ -27,7 +25,7 @@ def gemm_knobs(gemm: Gemm) -> KnobSpace:
         if not _is_of_class(knobs, rows):
             return False
         plan = plan_of_knobs(knobs)
-        return _suits(plan, rows, most[rows]) and fits(plan, products)
+        return _suits(plan, rows, most[rows]) and fits(plan, gemm)
 
     return KnobSpace(
         choices={
@@ -48,13 +46,15 @@ def gemm_knobs(gemm: Gemm) -> KnobSpace:
     )
 
 
-def fits(plan: Plan, products: int) -> bool:
-    """Sums in registers, stages in shared memory, and the block on its way out beside them."""
-    sums = plan.block_m * plan.block_n * products // (32 * plan.warps)
+def fits(plan: Plan, gemm: Gemm) -> bool:
+    """Sums in registers, stages in shared memory, and beside them what comes for a block and what leaves it."""
+    products, block = len(gemm.products), plan.block_m * plan.block_n
     stage = (plan.block_m + products * plan.block_n) * plan.block_k * _BYTES
-    leaving = plan.block_m * plan.block_n // plan.pieces * (4 if plan.parts > 1 else _BYTES)
-    shared = plan.stages * stage + (leaving if plan.persistent else 0) + _OTHER_SHARED
-    return sums <= _SUMS_A_THREAD and max(shared, leaving) <= _MOST_SHARED
+    beside = block // plan.pieces * (4 if plan.parts > 1 else _BYTES)
+    staged = plan.stages * stage + _OTHER_SHARED
+    if plan.persistent:  # the next block is fetched while this one is finished
+        staged += max(beside, len(gemm.tiles) * (block * _BYTES + (beside // 2 if plan.pieces == 1 else 0)))
+    return block * products // (32 * plan.warps) <= _SUMS_A_THREAD and max(staged, beside) <= _MOST_SHARED
 
 
 def _is_of_class(knobs: Knobs, rows: str) -> bool:
@@ -104,8 +104,7 @@ def _start(gemm: Gemm, classes: tuple[str, ...]) -> list[Knobs]:
 
 def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
     shapes = [shape for shape in gemm.shapes if class_of(shape) == rows]
-    products, m = len(gemm.products), max(shapes)[0]
-    block_m = short_side(m)
+    block_m = short_side(max(shapes)[0])
     more = {
         "few": [
             Plan(block_m, 16, 512, 4, 1, 1, False, True, 1, True),
@@ -129,4 +128,4 @@ def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
             Plan(128, 128, 64, 4, 4, 1, False, False, 1),
         ],
     }[rows]
-    return [knobs_of(plan, rows) for plan in (experience(max(shapes), products), *more)]
+    return [knobs_of(plan, rows) for plan in (experience(max(shapes), gemm), *more)]

@@ -3,7 +3,7 @@
 from dataclasses import astuple, dataclass, replace
 
 from agents.templates.base import Knob, Knobs
-from agents.templates.gemm.form import Shape
+from agents.templates.gemm.form import Gemm, Shape
 
 FEW, SOME = 64, 512
 """Rows up to which weights alone are what is read, and up to which blocks are too few for a whole GPU."""
@@ -66,9 +66,10 @@ def suited(plan: Plan, shape: Shape) -> Plan:
     return replace(plan, block_m=min(plan.block_m, short_side(shape[0]))) if plan.swapped else plan
 
 
-def experience(shape: Shape, products: int) -> Plan:
+def experience(shape: Shape, gemm: Gemm) -> Plan:
     """Few rows: as many loads under way as there can be. Many: the largest block that the registers hold."""
     m, n, k = shape
+    products = len(gemm.products)
     if m <= FEW:
         return _few(m, n, k, products)
     if m <= SOME:
@@ -77,7 +78,7 @@ def experience(shape: Shape, products: int) -> Plan:
         return Plan(128, 128, 64, 8, 4, 1, True, False, 2)
     if -(-m // 128) * -(-n // 256) < PROCESSORS // 2:
         return Plan(128, 128, 64, 8, 4, 1, False, False, 1)
-    return Plan(128, 256, 64, 8, 4, 1, True, False, 2)
+    return Plan(128, 256, 64, 8, 3 if gemm.tiles else 4, 1, True, False, 2)
 
 
 def _few(m: int, n: int, k: int, products: int) -> Plan:

@@ -24,7 +24,7 @@ def hopper_knobs(gemm: Gemm) -> KnobSpace:
     classes = tuple(
         dict.fromkeys("few" if m <= FEW else "many" for m, _, _ in sorted(gemm.shapes, reverse=True))
     )
-    tiles = ((256, 4, 2), (128, 6, 2), (256, 4, 1), (192, 5, 2), (256, 3, 2))
+    tiles = ((256, 4, 2), (128, 6, 2), (256, 4, 1), (192, 4, 2), (256, 3, 2))
     many = [
         {**MANY_KNOBS, "width": width, "stages": stages, "cluster": cluster}
         for width, stages, cluster in tiles
