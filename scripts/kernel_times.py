@@ -42,7 +42,8 @@ def main(family: str, name: str, workloads: str, settings: int, max_seconds: flo
                 return
             proposal = FAMILIES[family].render(match, knobs)
             candidate = proposal.candidate(task, "template", Hardware.LOCAL)
-            row = {"axes": workload.axes, "knobs": dict(knobs), "kernels": timed(task, workload, candidate, inputs)}  # fmt: skip
+            kernels = timed(task, workload, candidate, inputs)
+            row = {"axes": workload.axes, "knobs": dict(knobs), "kernels": kernels}
             print(json.dumps(row), flush=True)
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
