@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tasks.gpu import Gpu
 from tasks.speed_of_light.bound import Bound, Pricing, binding
 from tasks.speed_of_light.counts import Counted, Counts
@@ -17,7 +19,8 @@ def bounds(task: Task, gpu: Gpu, pricing: Pricing) -> tuple[Bound, ...]:
     graphs = Graphs(task)
     count = AsWritten(task.definition, graphs) if pricing == "published" else Needs(task.definition, graphs)
     counts = Counts(task.definition, task.workloads, count)
-    return tuple(_bound(workload, counts.of(workload), gpu, pricing) for workload in task.workloads)
+    counted = {w.uuid: counts.of(w) for w in sorted(task.workloads, key=lambda w: math.prod(w.axes.values()))}
+    return tuple(_bound(workload, counted[workload.uuid], gpu, pricing) for workload in task.workloads)
 
 
 def _bound(workload: Workload, counted: Counted | None, gpu: Gpu, pricing: Pricing) -> Bound:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tasks.definition import Definition
 from tasks.gpu import Arithmetic
+from tasks.speed_of_light.affine import Affine
 from tasks.workload import SafetensorsInput, Workload
 
 SLOW_S = 0.3
@@ -21,31 +22,66 @@ class Counted:
     formats: frozenset[Arithmetic] = field(default_factory=frozenset)
     """Narrow formats among the problem's tensors."""
     note: str = ""
+    is_exact: bool = True
+    """Followed at these very sizes, so that other sizes may be told from it."""
 
 
 Count = Callable[[Workload], Counted | None]
 """Counts one workload; `None` when its reference cannot be followed."""
 
 
+PARTLY = "of a slow reference, what does not grow by fixed steps (products) was left out"
+
+
 class Counts:
-    """Counts the workloads of one definition, each set of sizes once."""
+    """Counts the workloads of one definition, each set of sizes once.
+
+    The smallest should be asked first: others are told from them where that is exact.
+    """
 
     def __init__(self, definition: Definition, workloads: Sequence[Workload], count: Count) -> None:
         self._count = count
         self._smallest = {axis: min(w.axes[axis] for w in workloads) for axis in definition.var_axes}
         self._known: dict[tuple[object, ...], Counted | None] = {}
+        self._models: dict[str, Affine] = {}
+        self._last: Counted | None = None
         self._is_slow = False
 
     def of(self, workload: Workload) -> Counted | None:
-        recorded = any(isinstance(source, SafetensorsInput) for source in workload.inputs.values())
-        told = self._on_a_line(workload) if self._is_slow and not recorded else None
+        told = None
+        if self._is_slow:
+            recorded = any(isinstance(source, SafetensorsInput) for source in workload.inputs.values())
+            told = self._by_steps(workload) if recorded else self._on_a_line(workload)
         return told or self._at(workload)
+
+    def _by_steps(self, workload: Workload) -> Counted | None:
+        """Recorded inputs fit no sizes but their own: told from the other workloads."""
+        told = {name: model.tell(workload.axes) for name, model in self._models.items()}
+        known = {name: amount for name, amount in told.items() if amount is not None}
+        if self._last is None or self._main not in known:
+            return None
+        note = self._last.note if len(known) == len(told) else PARTLY
+        return Counted({**dict.fromkeys(told, 0), **known}, self._last.formats, note)
+
+    @property
+    def _main(self) -> str:
+        """What is moved, which is counted of every problem, and first."""
+        return next(iter(self._models), "")
+
+    def _learn(self, workload: Workload, counted: Counted) -> None:
+        if not counted.is_exact:
+            return
+        self._last = counted
+        for name, amount in counted.amounts.items():
+            self._models.setdefault(name, Affine(tuple(self._smallest))).add(workload.axes, amount)
 
     def _at(self, workload: Workload) -> Counted | None:
         key = (tuple(sorted(workload.axes.items())), tuple(workload.scalars.items()))
         if key not in self._known:
             started = time.monotonic()
-            self._known[key] = self._count(workload)
+            self._known[key] = counted = self._count(workload)
+            if counted is not None:
+                self._learn(workload, counted)
             self._is_slow |= time.monotonic() - started > SLOW_S
         return self._known[key]
 

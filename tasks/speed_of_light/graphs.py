@@ -8,8 +8,8 @@ from tasks.sizes import tensor_bytes
 from tasks.task import Task
 from tasks.workload import Workload
 
-CAPTURE_S = 20.0
-"""The most that one graph may take."""
+CAPTURE_S = 6.0
+"""Of processor time that one graph may take."""
 OPAQUE = "the reference could not be followed: nothing but writing its outputs is counted"
 
 
@@ -21,12 +21,12 @@ class Graphs:
         self._shapes = Resolver(task.definition)
 
     def of(self, workload: Workload) -> Graph | None:
-        """The graph; `None` where the reference cannot be followed, or is opaque as a whole."""
+        """The graph at the workload's own sizes; `None` where the reference cannot be followed there."""
         try:
             graph = capture(self._task, workload, limit_s=CAPTURE_S)
         except Exception:  # noqa: BLE001 - the reference is foreign code, and may raise anything
             return None
-        return None if graph.capture == "opaque" else graph
+        return graph if graph.capture == "fake" else None
 
     def output_bytes(self, workload: Workload) -> int:
         outputs = self._shapes(workload.axes).outputs

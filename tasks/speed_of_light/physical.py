@@ -33,7 +33,7 @@ class Needs:
     def __call__(self, workload: Workload) -> Counted:
         graph = self._graphs.of(workload)
         if graph is None:
-            return Counted({BYTES: self._graphs.output_bytes(workload)}, note=OPAQUE)
+            return Counted({BYTES: self._graphs.output_bytes(workload)}, note=OPAQUE, is_exact=False)
         tensors = (*graph.inputs, *(output for node in graph.nodes for output in node.outputs))
         formats = frozenset(_NARROW[t.dtype] for t in tensors if t.dtype in _NARROW)
         return Counted({BYTES: compulsory_bytes(graph), **self._products(graph)}, formats, graph.note)

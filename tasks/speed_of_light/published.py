@@ -122,7 +122,7 @@ class AsWritten:
     def _by_graph(self, workload: Workload) -> Counted:
         written, graph = self._graphs.output_elements(workload), self._graphs.of(workload)
         if graph is None:
-            return Counted({"elements": written, "flops": 0}, note=OPAQUE)
+            return Counted({"elements": written, "flops": 0}, note=OPAQUE, is_exact=False)
         flops = sum(graph.flops.values())
         amounts = {"elements": _touched_elements(graph) + written, "flops": flops}
         return Counted(amounts, self._formats, graph.note)
