@@ -39,8 +39,11 @@ class Counts:
     The smallest should be asked first: others are told from them where that is exact.
     """
 
-    def __init__(self, definition: Definition, workloads: Sequence[Workload], count: Count) -> None:
-        self._count = count
+    def __init__(
+        self, definition: Definition, workloads: Sequence[Workload], count: Count, slack: float = 0.0
+    ) -> None:
+        """`slack` is how far, as a share, a third size may lie beside the line through two others."""
+        self._count, self._slack = count, slack
         self._smallest = {axis: min(w.axes[axis] for w in workloads) for axis in definition.var_axes}
         self._known: dict[tuple[object, ...], Counted | None] = {}
         self._models: dict[str, Affine] = {}
@@ -93,19 +96,19 @@ class Counts:
                 continue
             at = [{**workload.axes, axis: times * step} for times in (1, 2, 3)]
             points = [self._at(workload.model_copy(update={"axes": axes})) for axes in at]
-            told = _extended([point for point in points if point], size - step, step)
+            told = _extended([point for point in points if point], size - step, step, self._slack)
             if told:
                 return told
         return None
 
 
-def _extended(points: list[Counted], beyond: int, step: int) -> Counted | None:
+def _extended(points: list[Counted], beyond: int, step: int, slack: float) -> Counted | None:
     """`beyond` the first of three points that lie `step` apart, if they lie on a line."""
     if len(points) < 3 or len({(*sorted(p.amounts), p.formats) for p in points}) > 1:
         return None
     first, second, third = (point.amounts for point in points)
     slope = {name: second[name] - first[name] for name in first}
-    if any(third[name] - second[name] != slope[name] for name in first):
+    if any(abs(third[name] - second[name] - slope[name]) > slack * third[name] for name in first):
         return None
     amounts = {name: first[name] + beyond * slope[name] // step for name in first}
     return Counted(amounts, points[0].formats, points[0].note)
