@@ -63,7 +63,7 @@ class Lane:
         finally:
             self._client.cancel([future for _, future in asked if not future.done()])
 
-    def _submit(self, candidate: Candidate, protocol: Protocol) -> "Future":
+    def _submit(self, candidate: Candidate, protocol: Protocol) -> "Future[Any]":
         work = Work(candidate.model_dump_json(), protocol.model_dump_json(), self.kind.device, self._inputs)
         about = f"{candidate.digest} {protocol.digest} {self._task.digest} {self._inputs} {self.kind.name}"
         return self._client.submit(
@@ -87,7 +87,7 @@ class Lane:
         return verdict
 
 
-def _answer(future: "Future") -> Reply:
+def _answer(future: "Future[Any]") -> Reply:
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
 

@@ -83,10 +83,12 @@ def query(sql: str | None, url: str, parquet: Path | None, from_parquet: Path | 
 
     if sql is None and parquet is None:
         raise TaskError("asks nothing", field="SQL", mend='say "SELECT ..." or --parquet DIR')
+    written: tuple[Path, ...] = ()
+    answer = None
     if from_parquet is not None:
         if sql is None or parquet is not None:
             raise TaskError("comes with a question and without --parquet", field="--from-parquet")
-        written, answer = (), ask_parquet(from_parquet, sql)
+        answer = ask_parquet(from_parquet, sql)
     else:
         with open_store(url) as store:
             written = export_parquet(store, parquet) if parquet else ()

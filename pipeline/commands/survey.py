@@ -40,7 +40,7 @@ def survey(
     own = own_scores(read_ledger(ledger))
     now = datetime.fromisoformat(moment(at))
     found = rank(read_rankings(files), own, now, me, by)  # type: ignore[arg-type]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("worth", "aim", "gain", "halvings", "own", "1st", "5th", "places", "headroom", "stale", "problem")
     ]
     for chance in found[:top]:
