@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self
 
+import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from guard.protocol import Protocol
@@ -106,15 +107,31 @@ def process_medians(measurements: Iterable[Measurement], workload: str) -> Workl
     `ValueError` when two timers took them: those are never pooled.
     """
     own = deciding(measurements, workload)
-    times: dict[int, list[float]] = {}
-    for m in own:
-        times.setdefault(m.process, []).extend(m.times_ms)
-    medians = tuple(statistics.median(times[process]) for process in sorted(times) if times[process])
-    if not medians:
+    samples = process_samples(own)
+    if not samples:
         return None
     if len({m.timer for m in own}) != 1:
         raise ValueError(f"workload {workload} was timed by several timers")
+    medians = tuple(_medians(samples))
     return WorkloadTimes(uuid=workload, timer=own[0].timer, kind=own[0].kind, medians_ms=medians)
+
+
+def process_samples(own: Iterable[Measurement]) -> list[list[float]]:
+    """The times of each process that has any, in the order the processes ran."""
+    times: dict[int, list[float]] = {}
+    for m in own:
+        times.setdefault(m.process, []).extend(m.times_ms)
+    return [times[process] for process in sorted(times) if times[process]]
+
+
+def _medians(samples: list[list[float]]) -> list[float]:
+    """As `statistics.median` gives them; where all are of one length, at a fraction of its cost."""
+    if len({len(times) for times in samples}) > 1:
+        return [statistics.median(times) for times in samples]
+    ordered = np.sort(np.asarray(samples, np.float64), axis=1)
+    count = ordered.shape[1]
+    medians: list[float] = ((ordered[:, (count - 1) // 2] + ordered[:, count // 2]) / 2).tolist()
+    return medians
 
 
 def take_snapshot(

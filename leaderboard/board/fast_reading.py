@@ -22,6 +22,7 @@ from tasks.solution_file import SOLUTION
 
 _NEEDED = (EVIDENCE, SAMPLES, SOLUTION)
 _LARGEST_SAMPLES = 64 << 20
+_OFFICIAL = b'"kind":"official"'
 
 
 class _Line(Measurement):
@@ -32,7 +33,10 @@ _LINES = TypeAdapter(list[_Line])
 
 
 def read_quickly(folder: Path) -> Submission:
-    """The submission in `folder`; `TaskError` when a file is missing, changed, or cannot be read."""
+    """The submission in `folder`, with those of its samples that latencies are taken from.
+
+    `TaskError` when a file is missing, changed, or cannot be read.
+    """
     content = {name: _bytes(folder, name) for name in _NEEDED}
     said = dict(_sums(_bytes(folder, SUMS), folder / SUMS))
     for name, found in content.items():
@@ -74,4 +78,7 @@ def _sums(content: bytes, path: Path) -> list[tuple[str, str]]:
 
 def _samples(packed: bytes) -> list[_Line]:
     text = zlib.decompressobj(wbits=31).decompress(packed, _LARGEST_SAMPLES)
-    return _LINES.validate_json(b"[" + b",".join(text.splitlines()) + b"]")
+    lines = text.splitlines()
+    official = [line for line in lines if _OFFICIAL in line[:80]]
+    # the guard's own calls decide only where the official loop was not run, as on a CPU
+    return _LINES.validate_json(b"[" + b",".join(official or lines) + b"]")
