@@ -19,14 +19,19 @@ class Graphs:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._shapes = Resolver(task.definition)
+        self._failed = False
 
     def of(self, workload: Workload) -> Graph | None:
         """The graph at the workload's own sizes; `None` where the reference cannot be followed there."""
+        if self._failed:  # the smallest are asked first
+            return None
         try:
             graph = capture(self._task, workload, limit_s=CAPTURE_S)
         except Exception:  # noqa: BLE001 - the reference is foreign code, and may raise anything
+            self._failed = True
             return None
-        return graph if graph.capture == "fake" else None
+        self._failed = graph.capture != "fake"
+        return None if self._failed else graph
 
     def output_bytes(self, workload: Workload) -> int:
         outputs = self._shapes(workload.axes).outputs
