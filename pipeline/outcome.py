@@ -7,6 +7,7 @@ spread between processes is taken from both arms and from what is known of the d
 """
 
 import math
+import statistics
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from pipeline.ranking import latency_ms
 from pipeline.run_folder import Outcome
 from tasks.value import Value
 
+RANK_TEST_AT = 10
+"""Processes an arm from which on the guard's rank tests decide."""
 GATE = frozenset({ReasonCode.PATH, ReasonCode.BUILD})
 """What is refused before the device is touched; it costs an attempt and no candidate."""
 
@@ -91,11 +94,15 @@ def _by_prediction(challenger: Outcome, incumbent: Outcome, margins: Margins) ->
 
 
 def _by_times(challenger: Outcome, incumbent: Outcome, margins: Margins) -> Ruling:
+    new, old = latency_ms(challenger.verdict), latency_ms(incumbent.verdict)
+    if new is None or old is None:
+        return Ruling(word=Word.ACCEPT, why="right; its times cannot be compared")
+    if new / old > 1 + 2 * margins.near:
+        return _not_kept(
+            new / old, None, margins, "measured"
+        )  # so far behind that no statistics will help it
     estimate = _estimate(_times(incumbent.verdict), _times(challenger.verdict), margins)
     if estimate is None:
-        new, old = latency_ms(challenger.verdict), latency_ms(incumbent.verdict)
-        if new is None or old is None:
-            return Ruling(word=Word.ACCEPT, why="right; its times cannot be compared")
         # without raw times nothing is sure, so nothing displaces the incumbent but by more than the near margin
         estimate = _Estimate(new / old, new / old * (1 + margins.near))
     if estimate.high < 1 - margins.surely:
@@ -124,37 +131,53 @@ def _estimate(
     baseline: tuple[Measurement, ...], candidate: tuple[Measurement, ...], margins: Margins
 ) -> _Estimate | None:
     """Ratio and upper bound; None when the two were not timed in the same way."""
-    from guard.statistics.experiment import arms_of, compare_measurements
+    if len({(m.timer, m.kind) for m in (*baseline, *candidate)}) != 1:
+        return None
+    old, new = _by_process(baseline), _by_process(candidate)
+    if not old or not new or {len(some) for some in (*old, *new)} != {len(old[0])}:
+        return None
+    if min(len(old), len(new)) >= RANK_TEST_AT:
+        return _by_ranks(baseline, candidate, margins)
+    return _moderated([math.fsum(p) / len(p) for p in old], [math.fsum(p) / len(p) for p in new], margins)
 
-    rule = Rule(looks=(10,), shares=(1.0,), alpha=margins.alpha, tau=margins.surely)
+
+def _by_process(measurements: tuple[Measurement, ...]) -> list[list[float]]:
+    """Of every process, the log median time of each workload: the process is the sample."""
+    found: dict[int, list[float]] = {}
+    for m in measurements:
+        middle = statistics.median(m.times_ms) if m.times_ms else 0.0
+        if middle <= 0:
+            return []
+        found.setdefault(m.process, []).append(math.log(middle))
+    return list(found.values())
+
+
+def _by_ranks(
+    baseline: tuple[Measurement, ...], candidate: tuple[Measurement, ...], margins: Margins
+) -> _Estimate | None:
+    from guard.statistics.experiment import compare_measurements
+
+    rule = Rule(looks=(RANK_TEST_AT,), shares=(1.0,), alpha=margins.alpha, tau=margins.surely)
     try:
         overall = compare_measurements(baseline, candidate, rule).overall
-        if overall.high is not None:
-            # ranks say whether, the interval by how much; without the first the second is no proof
-            return _Estimate(overall.ratio, overall.high if overall.outcome is Found.FASTER else 1.0)
     except (CannotReject, ValueError):
-        pass
-    try:
-        arms = arms_of(baseline, candidate)
-    except ValueError:
         return None
-    old, new = arms.baseline.mean(axis=0), arms.candidate.mean(axis=0)
-    return _moderated([float(x) for x in old], [float(x) for x in new], margins)
+    # ranks say whether, the interval by how much; without the first the second is no proof
+    is_sure = overall.outcome is Found.FASTER and overall.high is not None
+    return _Estimate(overall.ratio, overall.high if is_sure and overall.high is not None else 1.0)
 
 
-def _moderated(old: list[float], new: list[float], margins: Margins) -> _Estimate | None:
+def _moderated(old: list[float], new: list[float], margins: Margins) -> _Estimate:
     """From the log geometric mean of each process. The prior's spread weighs as `spread_weight` observations."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    if not old or not new:
-        return None
     difference = math.fsum(new) / len(new) - math.fsum(old) / len(old)
     freedom = margins.spread_weight + len(old) + len(new) - 2
     seen = sum(_squares(arm) for arm in (old, new))
     variance = (margins.spread_weight * margins.spread**2 + seen) / freedom
     error = math.sqrt(variance * (1 / len(old) + 1 / len(new)))
     return _Estimate(
-        math.exp(difference), math.exp(difference + float(t.ppf(1 - margins.alpha, freedom)) * error)
+        math.exp(difference), math.exp(difference + float(stdtrit(freedom, 1 - margins.alpha)) * error)
     )
 
 

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardBroken
@@ -148,7 +149,7 @@ class Search:
             shelved = standing.shelf.pop(0)
             ticket = lambda: Asked(candidate=shelved)  # noqa: E731
         else:
-            ticket = self._proposers[option.agent].begin(self.state.view(option.skill, is_draft))
+            ticket = self._proposers[option.agent].begin(partial(self.state.view, option.skill, is_draft))
         return _Slot(option, ticket, self.state.told, number)
 
     def _take(self, slot: _Slot) -> None:
@@ -212,10 +213,12 @@ class Search:
         name, parent = slot.option.agent, self.state.incumbent
         ruling = rule_on(outcome, parent, self.by_measurement)
         self.state.keep(outcome)
+        before = self.state.agents[name].best
         gain = self.state.ruled(name, outcome, ruling)
+        best = self.state.agents[name].best
         self._note(judged_event(name, outcome, ruling))
-        if self.state.agents[name].best is not None:
-            self._record.best_of(self.state.sibling(name, self.state.agents[name].best))
+        if best is not None and best is not before:
+            self._record.best_of(self.state.sibling(name, best))
         self.plateau.heard(ruling.word, slot.option.mode == "draft")
         self._record.remember(self.state.heard(outcome.candidate, gain))
         found = conclude(self.task, outcome, ruling, parent) if self.task else None
@@ -225,8 +228,8 @@ class Search:
             )
             self._record.remember([self.state.recall.add(found)])
         self._policy.learn(slot.option, gain, outcome.cost.wall_us / 1e6)
+        light = self.state.judged[outcome.candidate.digest]
         for proposer in self._proposers.values():
-            light = self.state.judged[outcome.candidate.digest]
             proposer.tell(outcome.candidate, light.verdict, predicted_ms=outcome.predicted_ms)
 
     def _refuse(self, slot: _Slot, asked: Asked, candidate: Candidate, known: Outcome) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import agents
 from pipeline.blackboard import Retention, open_board
-from pipeline.blackboard.board import IN_MEMORY
 from pipeline.judging import HARDWARE, Judging
 from pipeline.language_models import MODEL_AGENT, by_values, model_name, recorded_model
 from pipeline.plateau import Plateau
@@ -46,7 +45,7 @@ def open_search(run: Run, judging: Judging, progress: Progress, again: bool = Fa
             by_measurement=judging.by_measurement,
             agents=proposers,
             task=asked,
-            board=closing.enter_context(open_board(IN_MEMORY if again else url, run.folder.name, asked.name)),
+            board=None if again else closing.enter_context(open_board(url, run.folder.name, asked.name)),
             policy=_policy(run, judging),
             plateau=Plateau(patience=settings.patience, drafting=settings.policy == "controller"),
             retention=Retention.parse(settings.memory),

@@ -48,19 +48,24 @@ class State:
     leader: Outcome | None = None
     """The best by its figure alone, sure or not."""
     _alike: dict[str, str] = field(default_factory=dict)
+    _last_seen: tuple[str, str] = ("", "")
+    """Digest and likeness of what was looked up last: it is kept next, as a rule."""
 
     def known(self, candidate: Candidate) -> Outcome | None:
         """The outcome of the same candidate, or of one that differs only in words."""
         digest = candidate.digest
         if digest not in self.judged:
-            digest = self._alike.get(likeness(candidate), "")
+            self._last_seen = (digest, likeness(candidate))
+            digest = self._alike.get(self._last_seen[1], "")
         return self.judged.get(digest)
 
     def keep(self, outcome: Outcome) -> None:
         """Judged, and paid for."""
         light = without_samples(outcome)
-        self.judged[outcome.candidate.digest] = light
-        self._alike.setdefault(likeness(outcome.candidate), outcome.candidate.digest)
+        digest = outcome.candidate.digest
+        self.judged[digest] = light
+        seen, alike = self._last_seen
+        self._alike.setdefault(alike if seen == digest else likeness(outcome.candidate), digest)
         self.told += 1
         if leads(light, self.leader, self.by_measurement):
             self.leader = light

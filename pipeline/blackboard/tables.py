@@ -40,7 +40,8 @@ for _verb in ("UPDATE", "DELETE"):
     event.listen(
         events,
         "after_create",
-        DDL(  # the chain shows a change, and on SQLite none can be made in the first place
+        # the chain shows a change, and on SQLite none can be made in the first place
+        DDL(  # type: ignore[no-untyped-call]
             f"CREATE TRIGGER events_never_{_verb.lower()} BEFORE {_verb} ON events "
             "BEGIN SELECT RAISE(ABORT, 'events are only ever added'); END"
         ).execute_if(dialect="sqlite"),

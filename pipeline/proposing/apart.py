@@ -16,10 +16,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents.memory import View
 from agents.spending import Spent
 from guard.verdict import Verdict
-from pipeline.proposing.base import NO_COST, Asked, Ticket, checked, printable
+from pipeline.proposing.base import NO_COST, Asked, Ticket, Viewing, checked, printable
 from pipeline.proposing.line_channel import LineChannel, NoAnswer
 from tasks.candidate import Candidate
 from tasks.task import Task
@@ -75,13 +74,13 @@ class Apart:
         self._closing = False
         self._thread: threading.Thread | None = None
 
-    def begin(self, view: View) -> Ticket:
+    def begin(self, view: Viewing) -> Ticket:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=f"proposer {self.name}", daemon=True)
             self._thread.start()
         answer: Future[Asked] = Future()
         tells, self._tells = ",".join(self._tells), []
-        self._jobs.put((tells, view.model_dump_json(), answer))
+        self._jobs.put((tells, view().model_dump_json(), answer))
         return answer.result
 
     def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:

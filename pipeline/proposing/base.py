@@ -25,6 +25,8 @@ class Asked:
     """Its process ended: whoever plays the run again must not ask this, for the agent does not remember it."""
 
 
+Viewing = Callable[[], View]
+"""Makes the view; for agents that do not read, it is not made."""
 Ticket = Callable[[], Asked]
 """Waits for the answer; never raises."""
 
@@ -33,8 +35,8 @@ Ticket = Callable[[], Asked]
 class Proposer(Protocol):
     name: str
 
-    def begin(self, view: View) -> Ticket:
-        """Ask. What was told before is heard before."""
+    def begin(self, view: Viewing) -> Ticket:
+        """Ask. What was told before is heard before, and `view` is called now or never."""
         ...
 
     def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None: ...

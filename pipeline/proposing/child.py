@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,7 +69,8 @@ def _serve(created: dict[str, Any], requests: IO[bytes], channel: IO[bytes]) -> 
         if ailment is not None:
             _say(channel, {"number": number, "fault": ailment})
             continue
-        answer = asked_of(agent, created["name"], View.model_validate(asked["view"]), task)
+        view = View.model_validate(asked["view"])
+        answer = asked_of(agent, created["name"], partial(View.model_copy, view), task)
         _say(
             channel,
             {

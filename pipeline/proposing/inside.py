@@ -1,10 +1,10 @@
 """A proposer in the search's own process: nothing to start, and nothing that could end what hangs."""
 
 from agents.base import Agent
-from agents.memory import Reader, View
+from agents.memory import Reader
 from agents.spending import Spender
 from guard.verdict import Verdict
-from pipeline.proposing.base import NO_COST, Asked, Ticket, checked, printable
+from pipeline.proposing.base import NO_COST, Asked, Ticket, Viewing, checked, printable
 from tasks.candidate import Candidate
 from tasks.task import Task
 
@@ -16,7 +16,7 @@ class Inside:
         self.name, self._agent, self._task = name, agent, task
         self._ailment: str | None = None
 
-    def begin(self, view: View) -> Ticket:
+    def begin(self, view: Viewing) -> Ticket:
         ailment, self._ailment = self._ailment, None
         if ailment is not None:
             answer = Asked(fault=ailment)
@@ -31,12 +31,12 @@ class Inside:
         """Nothing was started."""
 
 
-def asked_of(agent: Agent, name: str, view: View, task: Task | None) -> Asked:
+def asked_of(agent: Agent, name: str, view: Viewing, task: Task | None) -> Asked:
     """One ask of an agent that may do anything but hang."""
     candidate, fault = None, None
     try:
         if isinstance(agent, Reader):
-            agent.see(view)
+            agent.see(view())
         candidate = agent.ask()
         if candidate is not None and not isinstance(candidate, Candidate):
             candidate, fault = None, f"proposed a {type(candidate).__name__}, which is no candidate"

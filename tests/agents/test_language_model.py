@@ -214,7 +214,11 @@ def test_a_coding_command_answers_on_stdout_or_by_a_file_and_leaves_nothing(tmp_
 
 
 def test_a_command_that_never_ends_is_ended_with_its_children(tmp_path):
-    code = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('half', flush=True); time.sleep(60)"  # fmt: skip
+    child = "import time; time.sleep(60)"
+    code = (
+        f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); "
+        "print('half', flush=True); time.sleep(60)"
+    )
     began = time.monotonic()
     reply = command(tmp_path, code, limit_s=1.5)(REQUEST)
     assert reply.finish == "cut" and time.monotonic() - began < 30

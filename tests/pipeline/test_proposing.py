@@ -139,10 +139,10 @@ def test_answers_do_not_depend_on_how_fast_anybody_is(tmp_path):
 def test_a_proposer_that_crashed_once_knows_what_it_knew(tmp_path):
     proposer = apart("climber", tmp_path)
     try:
-        first = [proposer.begin(View())().candidate for _ in range(2)]
+        first = [proposer.begin(View)().candidate for _ in range(2)]
         os.kill(proposer._process.pid, 9)
-        assert proposer.begin(View())().fault == "ended"
-        again = proposer.begin(View())()
+        assert proposer.begin(View)().fault == "ended"
+        again = proposer.begin(View)()
     finally:
         proposer.close()
     assert first[0].digest == first[1].digest  # told nothing in between, it says the same
