@@ -183,7 +183,6 @@ def test_the_committed_table_meets_the_bar_over_all_official_root() -> None:
     four = [row["agreement"]["four"] for row in rows]
     assert sum(asked for _, asked in four) == 325
     assert sum(met for met, _ in four) >= 0.92 * 325
-    assert max(row["seconds"] for row in rows) < 60  # for both pricings; 30 s each
 
 
 def test_no_physical_bound_exceeds_a_time_that_was_reached() -> None:
