@@ -21,8 +21,8 @@ __all__ = ["CaptureKind", "Graph", "Group", "Kind", "Node", "Tensor", "capture",
 
 
 def capture(task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0) -> Graph:
-    """The graph of the reference at `workload`; see `tasks.graph.capture.capture`."""
-    from tasks.graph.capture import capture as capture_elsewhere
+    """The graph of the reference at `workload`; see `tasks.graph.captured.capture`."""
+    from tasks.graph.captured import capture as capture_elsewhere
 
     return capture_elsewhere(task_or_definition, workload, limit_s=limit_s)
 
@@ -35,7 +35,7 @@ def traced(
     Raises what the reference raises, and `tasks.graph.recorder.OutOfTime` after `limit_s` seconds of processor
     time; a reference that never calls torch is not interrupted, so `capture` first.
     """
-    from tasks.graph.capture import definition_of
+    from tasks.graph.captured import definition_of
     from tasks.graph.follow import module_here  # late: torch is slow to import
 
     definition, roots = definition_of(task_or_definition)

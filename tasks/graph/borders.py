@@ -70,7 +70,9 @@ class Borders:
             return {root: read}
         self._note_floating(root, floating)
         whole = max(self.sizes.get(root, read), 1)
-        return {source: -(-amount * min(read, whole) // whole) for source, amount in self.sources[root].items()}
+        return {
+            source: -(-amount * min(read, whole) // whole) for source, amount in self.sources[root].items()
+        }
 
     def _note_floating(self, root: str, floating: dict[str, None]) -> None:
         left = [root]

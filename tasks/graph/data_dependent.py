@@ -59,18 +59,14 @@ def _likely(recorder: Recorder, tensor: torch.Tensor) -> Any:
     return torch.ones((), dtype=torch.float64).to(tensor.dtype).item()
 
 
-def _with_values(
-    recorder: Recorder, func: Any, args: Any, kwargs: Any, operands: list[torch.Tensor]
-) -> Any:
+def _with_values(recorder: Recorder, func: Any, args: Any, kwargs: Any, operands: list[torch.Tensor]) -> Any:
     """Ask the real call, and take the shapes of what it returns."""
     recorder.trace.looked_at_values += 1
     real_args, real_kwargs = _real(recorder, args), _real(recorder, kwargs)
     real = func(*real_args, **real_kwargs)
     if not isinstance(real, torch.Tensor | tuple | list):
         return real
-    made = [
-        torch.empty_strided(t.size(), t.stride(), dtype=t.dtype, device="meta") for t in tensors_in(real)
-    ]
+    made = [torch.empty_strided(t.size(), t.stride(), dtype=t.dtype, device="meta") for t in tensors_in(real)]
     out = made[0] if isinstance(real, torch.Tensor) else tuple(made)
     work = work_of(func, args, kwargs, out, None)
     recorder.note(func, args, kwargs, operands, out, None, work)

@@ -10,7 +10,9 @@ from tasks.graph.model import Graph, Group, Node, Tensor
 from tasks.workload import Workload
 
 
-def scaled_graph(small: Graph, definition: Definition, smaller: Workload, workload: Workload, why: str) -> Graph:
+def scaled_graph(
+    small: Graph, definition: Definition, smaller: Workload, workload: Workload, why: str
+) -> Graph:
     """`small`, captured at `smaller`, with work and bytes as many times as large as at `workload`.
 
     Bytes grow as the inputs and outputs do, work as the guess of `tasks.effort` does: good for shares within

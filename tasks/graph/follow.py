@@ -67,7 +67,7 @@ def _follow(
 
 
 def answer(request: dict[str, Any]) -> bytes:
-    """A request of `tasks.graph.capture`: the graph as JSON."""
+    """A request of `tasks.graph.captured`: the graph as JSON."""
     definition = Definition.model_validate(request["definition"])
     workload = Workload.model_validate(request["workload"])
     graph = graph_here(definition, workload, tuple(request["roots"]), request["limit_s"])
@@ -100,5 +100,7 @@ def module_here(
     device: str = "cpu", given: Sequence[Any] | None = None,
 ) -> torch.fx.GraphModule:  # fmt: skip
     """The record as a torch.fx graph, every loop in full."""
-    trace, returned = follow(definition, workload, roots, time.thread_time() + limit_s, folds=False, given=given)
+    trace, returned = follow(
+        definition, workload, roots, time.thread_time() + limit_s, folds=False, given=given
+    )
     return graph_module(trace, definition, returned, torch.device(device))

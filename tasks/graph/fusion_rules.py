@@ -57,7 +57,16 @@ def effective_kind(step: Step) -> Kind:
     return kind
 
 
-_WHOLE = {"nonzero", "_unique2", "unique_consecutive", "bincount", "histc", "masked_select", "_unique", "unique_dim"}
+_WHOLE = {
+    "nonzero",
+    "_unique2",
+    "unique_consecutive",
+    "bincount",
+    "histc",
+    "masked_select",
+    "_unique",
+    "unique_dim",
+}
 
 
 def is_wide_reduction(step: Step) -> bool:
@@ -138,5 +147,9 @@ def _row_width(step: Step) -> int:
     if made >= read or step.work.kind in ("sort", "scan"):
         shape = max((made.shape for made in step.outputs), key=prod, default=())
         last = shape[-1] if shape else 1
-        return max(last, read // max(made, 1)) if step.work.kind != "sort" else max(last, read * last // max(made, 1))
+        return (
+            max(last, read // max(made, 1))
+            if step.work.kind != "sort"
+            else max(last, read * last // max(made, 1))
+        )
     return read // max(made, 1)

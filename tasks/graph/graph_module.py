@@ -34,7 +34,14 @@ def graph_module(trace: Trace, definition: Definition, returned: Any, device: to
     return GraphModule(module, graph)
 
 
-def _add(graph: Graph, module: torch.nn.Module, trace: Trace, known: dict[str, Node], step: Step, device: torch.device) -> None:
+def _add(
+    graph: Graph,
+    module: torch.nn.Module,
+    trace: Trace,
+    known: dict[str, Node],
+    step: Step,
+    device: torch.device,
+) -> None:
     if step.function == "constant":
         module.register_buffer(step.name, trace.constants[step.name].to(device), persistent=False)
         node = graph.create_node("get_attr", step.name, name=step.name)

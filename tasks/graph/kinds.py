@@ -42,7 +42,17 @@ SCATTERS = {
     "embedding_dense_backward", "index_fill", "index_fill_", "masked_scatter", "masked_scatter_", "put_",
     "index_reduce", "index_reduce_", "index_backward",
 }  # fmt: skip
-WRITE_ONLY = {"copy_", "fill_", "zero_", "uniform_", "normal_", "random_", "bernoulli_", "exponential_", "copy"}
+WRITE_ONLY = {
+    "copy_",
+    "fill_",
+    "zero_",
+    "uniform_",
+    "normal_",
+    "random_",
+    "bernoulli_",
+    "exponential_",
+    "copy",
+}
 MOVES = {
     "_to_copy", "copy_", "copy", "cat", "stack", "clone", "tril", "triu", "tril_", "triu_", "constant_pad_nd",
     "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter", "repeat", "flip", "roll",

@@ -10,7 +10,18 @@ import ast
 from dataclasses import dataclass
 
 LOOP = "__graph_loop__"
-_CHANGES = {"extend", "add", "update", "insert", "pop", "remove", "clear", "setdefault", "popleft", "appendleft"}
+_CHANGES = {
+    "extend",
+    "add",
+    "update",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "setdefault",
+    "popleft",
+    "appendleft",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,9 @@ def rewrite_loops(tree: ast.Module) -> list[LoopFacts]:
 
 
 def _is_wrapped(loop: ast.For) -> bool:
-    return isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == LOOP
+    return (
+        isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == LOOP
+    )
 
 
 def _facts(function: ast.FunctionDef, loop: ast.For) -> LoopFacts | None:
@@ -68,7 +81,9 @@ def _facts(function: ast.FunctionDef, loop: ast.For) -> LoopFacts | None:
 
 
 def _forbids(node: ast.AST) -> bool:
-    if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal | ast.Await | ast.Try):
+    if isinstance(
+        node, ast.Return | ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal | ast.Await | ast.Try
+    ):
         return True
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         return True

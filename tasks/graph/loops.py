@@ -101,7 +101,15 @@ class _Loop:
             return
         middle = (low + high - 1) // 2
         quarter = (high - low) // 4
-        probes = {low, high - 1, middle, middle + 1, low + quarter, high - 1 - quarter, low + 1 + quarter // 3}
+        probes = {
+            low,
+            high - 1,
+            middle,
+            middle + 1,
+            low + quarter,
+            high - 1 - quarter,
+            low + 1 + quarter // 3,
+        }
         yield from self._some(probes)
         run = sorted(index for index in self.steps if low <= index < high)
         if not self._even(run):

@@ -10,7 +10,9 @@ from tasks.workload import Workload
 BUDGET = ShrinkBudget(memory_bytes=512 * 2**20, operations=200_000_000, alignment=16)
 
 
-def smaller_workload(definition: Definition, workload: Workload, budget: ShrinkBudget = BUDGET) -> Workload | None:
+def smaller_workload(
+    definition: Definition, workload: Workload, budget: ShrinkBudget = BUDGET
+) -> Workload | None:
     """`workload` scaled down on its variable axes; `None` when it is small already or cannot shrink."""
     task = Task(name=definition.name, definition=definition, workloads=(workload,))
     try:

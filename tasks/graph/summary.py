@@ -53,7 +53,9 @@ def rows_of(graph: Graph, gpu: Gpu | None = None) -> list[Row]:
 def operations_of(group: Group, nodes: Mapping[str, Node]) -> tuple[str, ...]:
     """Short names in order, what only copies or fills left out where there is anything else."""
     short = [_short(nodes[name].operation) for name in group.nodes]
-    telling = [name for name in short if name not in ("_to_copy", "clone", "constant", "zeros", "full", "copy_")]
+    telling = [
+        name for name in short if name not in ("_to_copy", "clone", "constant", "zeros", "full", "copy_")
+    ]
     return tuple(telling or short)
 
 

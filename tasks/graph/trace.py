@@ -73,7 +73,9 @@ class Trace:
         self.constants[name] = real
         work = Work(kind="make", written=tensor.numel() * tensor.element_size())
         made = Made(name, name, tensor.size(), tensor.dtype)
-        self.steps.append(Step(name, len(self.steps), "constant", (), {}, (), (), (), (), work, outputs=(made,)))
+        self.steps.append(
+            Step(name, len(self.steps), "constant", (), {}, (), (), (), (), work, outputs=(made,))
+        )
         return self._begin(name, tensor, geometry(tensor))
 
     def name_of(self, tensor: torch.Tensor) -> str:
@@ -111,7 +113,10 @@ class Trace:
         elif isinstance(out, tuple | list):
             step.places = tuple([i for i, t in enumerate(out) if isinstance(t, torch.Tensor)])
             step.outputs = tuple(
-                [self._made(step, f"{step.name}_out{i}", out[place], view) for i, place in enumerate(step.places)]
+                [
+                    self._made(step, f"{step.name}_out{i}", out[place], view)
+                    for i, place in enumerate(step.places)
+                ]
             )
 
     def overwrote(self, step: Step, mutated: torch.Tensor) -> None:
@@ -149,7 +154,14 @@ class Trace:
 
     def _begin(self, name: str, tensor: torch.Tensor, key: Geometry) -> Place:
         storage = tensor.untyped_storage()
-        place = Place(name, name, storage._weak_ref(), storage.nbytes(), _leading(key, storage.nbytes()), {key: (name, name)})
+        place = Place(
+            name,
+            name,
+            storage._weak_ref(),
+            storage.nbytes(),
+            _leading(key, storage.nbytes()),
+            {key: (name, name)},
+        )
         self._places[storage._cdata] = place
         return place
 

@@ -76,7 +76,9 @@ def _matrix_work(
         flops = int(flop_registry[packet](*args, **kwargs, out_val=out))
     else:
         return {}
-    factor = operands[1] if name in ("addmm", "baddbmm", "addmv", "addbmm", "addmm_", "baddbmm_") else operands[0]
+    factor = (
+        operands[1] if name in ("addmm", "baddbmm", "addmv", "addbmm", "addmm_", "baddbmm_") else operands[0]
+    )
     arithmetic = matrix_arithmetic(factor.dtype)
     if factor.dtype.is_complex:
         flops *= 4
@@ -95,7 +97,9 @@ def _traffic(
     name: str, kind: Kind, operands: list[torch.Tensor], out: Any, mutated: torch.Tensor | None
 ) -> tuple[tuple[int, ...], int]:
     """Bytes read of each operand, and bytes written."""
-    reads = _once_each(operands) if kind != "make" else [0] * len(operands)  # `zeros_like` asks for a shape
+    reads = (
+        _once_each(operands, alike=name in ("cat", "stack")) if kind != "make" else [0] * len(operands)
+    )  # `zeros_like` asks for a shape
     results = [t for t in tensors_in(out) if t is not mutated]
     written = sum(distinct_bytes(t) for t in results)
     if mutated is not None:
@@ -110,12 +114,15 @@ def _traffic(
     return tuple(reads), written
 
 
-def _once_each(operands: list[torch.Tensor]) -> list[int]:
-    """Distinct bytes of each operand, 0 for the same view seen before in this call."""
+def _once_each(operands: list[torch.Tensor], *, alike: bool) -> list[int]:
+    """Distinct bytes of each operand, 0 for the same view seen before in this call.
+
+    With `alike` each counts: items of a list that one stands for where a loop was run in part.
+    """
     reads, seen = [], set()
     for tensor in operands:
         key = (tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape, tensor.stride())
-        reads.append(0 if key in seen else distinct_bytes(tensor))
+        reads.append(0 if key in seen and not alike else distinct_bytes(tensor))
         seen.add(key)
     return reads
 

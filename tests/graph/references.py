@@ -176,6 +176,29 @@ def run(x, lengths):
 """,
     ),
     reference(
+        "attention_by_query", {"t": 120, "d": 8, "h": 4, "n": 3},
+        {"q": (("t", "h", "d"), "float32"), "k": (("t", "h", "d"), "float32"), "lengths": (("n",), "int32")}, ["y"],
+        """@torch.no_grad()
+def run(q, k, lengths):
+    share = lengths.abs() % 5 + 1
+    ends = (torch.cumsum(share, 0) * q.shape[0] // share.sum()).tolist()
+    y = torch.zeros_like(q)
+    start = 0
+    for i in range(len(ends)):
+        end = ends[i]
+        keys, delta = k[start:end], 3
+        for row in range(end - start):
+            seen = min(row + 1 - delta, end - start)
+            if seen <= 0:
+                continue
+            for head in range(q.shape[1]):
+                scores = torch.mv(keys[:seen, head], q[start + row, head])
+                y[start + row, head] = torch.softmax(scores, dim=0) @ keys[:seen, head]
+        start = end
+    return y
+""",
+    ),
+    reference(
         "fused_calls", {"b": 1, "h": 2, "t": 16, "d": 8},
         {**{n: (("b", "h", "t", "d"), "float32") for n in ("q", "k", "v")}, "w": (("d",), "float32")}, ["y"],
         """@torch.no_grad()

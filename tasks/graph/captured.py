@@ -74,7 +74,11 @@ class _Zygote:
     def __init__(self) -> None:
         here = str(Path(__file__).resolve().parents[2])
         paths = [here, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), "OMP_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(p for p in paths if p),
+            "OMP_NUM_THREADS": "1",
+        }
         self.owner = os.getpid()
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "tasks.graph.zygote"],
