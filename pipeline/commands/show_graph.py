@@ -57,5 +57,8 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise TaskError(
-            f"cannot be written ({error.strerror})", file=path, field="--svg", mend="name a file in a folder of yours"
+            f"cannot be written ({error.strerror})",
+            file=path,
+            field="--svg",
+            mend="name a file in a folder of yours",
         ) from error
