@@ -1,6 +1,7 @@
 """Families of kernels by name; add one by a folder and a line here."""
 
 from agents.templates.base import Family
+from agents.templates.decoder import DecoderFamily
 from agents.templates.gemm import GemmFamily
 from agents.templates.hopper_gemm import HopperGemmFamily
 from agents.templates.moe_backward import MoeBackwardFamily
@@ -22,6 +23,7 @@ FAMILIES: dict[str, Family] = {
         RopeFamily(),
         RowsBackwardFamily(),
         MoeBackwardFamily(),
+        DecoderFamily(),
         MoeFp8Family(),
         PagedPrefillFamily(),
         PagedDecodeFamily(),
