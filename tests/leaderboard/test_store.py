@@ -1,6 +1,8 @@
 """The store: filled from files, asked in SQL, and rebuilt when it is damaged."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from pipeline.cli import main
 from submissions.write import write
 from tasks.errors import TaskError
 from tests.submissions.builders import a_candidate, a_task, a_verdict, draft, ready
+
+ROOT = Path(__file__).parents[2]
 
 
 def url(tmp_path: Path) -> str:
@@ -106,6 +110,23 @@ def test_a_damaged_store_is_named_set_aside_and_rebuilt_by_one_command(
     assert rebuilt["rows"]["verdicts"] == 2
     assert Path(rebuilt["set_aside"]).read_bytes() == bytes(content)
     assert damage_of(path) == ""
+
+
+def test_a_fill_that_was_killed_leaves_nothing_of_itself(tmp_path: Path, files: Path) -> None:
+    code = """if True:
+        import os, sys
+        from leaderboard import store
+        row = {column.name: "x" for column in store.traces.columns} | {"latency_ms": 1.0, "reference_latency_ms": 1.0}
+        with store.open_store(sys.argv[1]) as opened, opened.engine.begin() as connection:
+            for n in range(3000):
+                connection.execute(store.traces.insert(), row | {"digest": str(n)})
+            os.kill(os.getpid(), 9)
+    """
+    done = subprocess.run([sys.executable, "-c", code, url(tmp_path)], cwd=ROOT, check=False)
+    assert done.returncode == -9
+    asked = run("query", "SELECT count(*) AS n FROM traces", "--store", url(tmp_path), "--json")
+    assert json.loads(asked.stdout) == [{"n": 0}]
+    assert json.loads(run("ingest", files, "--store", url(tmp_path), "--json").stdout)["rows"]["traces"] == 3
 
 
 def test_a_query_prints_rows_or_json_and_asks_for_one_of_both(tmp_path: Path, files: Path) -> None:

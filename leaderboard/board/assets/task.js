@@ -143,9 +143,9 @@
 
   const figure = (run, tried) => (run.by_measurement ? tried.latency_ms : tried.predicted_ms);
   const searches = (run, dash, suffix) => {
-    const agents = [...new Set(run.tried.map((t) => t.agent))];
+    const agents = [...new Set((run.tried ?? []).map((t) => t.agent))];
     let best = Infinity;
-    const bestSoFar = run.tried.map((t) => (best = Math.min(best, t.status === "accepted" ? figure(run, t) ?? Infinity : Infinity)));
+    const bestSoFar = (run.tried ?? []).map((t) => (best = Math.min(best, t.status === "accepted" ? figure(run, t) ?? Infinity : Infinity)));
     const points = agents.map((agent, i) => {
       const own = run.tried.map((t, n) => ({ ...t, n: n + 1 })).filter((t) => t.agent === agent && t.status === "accepted" && figure(run, t));
       return { type: "scatter", mode: "markers", name: agent + suffix, x: own.map((t) => t.n), y: own.map((t) => figure(run, t)), text: own.map((t) => t.strategy ?? ""), marker: { size: 9, symbol: i, color: palette[i % palette.length] } };
@@ -156,11 +156,17 @@
     const [run, beside] = ["run", "beside"].map((id) => found.histories[document.getElementById(id).value]);
     const runs = beside ? [run, beside] : [run];
     const rows = runs.flatMap((r) => (r.tried ?? []).map((t, n) => [`${r.run} ${n + 1}`, t.agent, t.status === "accepted" ? "accepted" : `rejected: ${t.reason ?? ""}`, time(t.latency_ms), time(t.predicted_ms), t.strategy ?? ""]));
+    const known = runs.some((r) => (r.tried ?? []).some((t) => t.status === "accepted" && figure(r, t)));
+    const candidates = table("Candidates", ["Candidate", "Agent", "Verdict", "Measured", "Predicted", "Strategy"], rows);
+    if (!known) {
+      document.getElementById("history").replaceChildren(make("p", {}, run.command), make("p", { class: "quiet" }, "No accepted candidate has a time to plot."), candidates);
+      return;
+    }
     const unit = run.by_measurement ? "ms, measured" : "ms, predicted for the target";
     document.getElementById("history").replaceChildren(make("p", {}, run.command),
       chart("Candidates in the order judged", `${rows.length} candidates of ${runs.length} runs.`, [...searches(run, "solid", ""), ...(beside ? searches(beside, "dot", ` (${beside.run})`) : [])],
         { xaxis: { title: { text: "candidates judged" } }, yaxis: { title: { text: unit }, type: "log" }, height: 420 },
-        table("Candidates", ["Candidate", "Agent", "Verdict", "Measured", "Predicted", "Strategy"], rows)));
+        candidates));
   };
   if (document.getElementById("run")) {
     document.getElementById("beside").append(make("option", { value: "" }, "nothing"));
