@@ -45,9 +45,20 @@ def sentence_and_code(error: BaseException) -> tuple[str, int]:
         return "stopped", INTERRUPTED
     if isinstance(error, OSError):
         return _of_the_system(error)
+    if _is_a_disk_of_sqlite(error):
+        return (
+            "the disk is full or fails: what was judged is kept; free some space and resume the run",
+            BROKEN,
+        )
     if isinstance(error, MemoryError):
         return "this machine has too little memory for that", BROKEN
     return f"kernelarc itself failed ({type(error).__name__}: {error}); --debug shows where", BROKEN
+
+
+def _is_a_disk_of_sqlite(error: BaseException) -> bool:
+    """SQLite's own words for it, whether or not SQLAlchemy has wrapped them; told without importing either."""
+    name = getattr(getattr(error, "orig", error), "sqlite_errorname", None) or ""
+    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
 
 
 def _of_the_command_line(error: click.ClickException) -> str:

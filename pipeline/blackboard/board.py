@@ -149,6 +149,8 @@ def open_board(url: str, run: str, task: str) -> Board:
         METADATA.create_all(engine)
     except DatabaseError as error:
         engine.dispose()
+        if getattr(error.orig, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            raise  # the disk is at fault, and no file
         raise TaskError(
             f"is no blackboard that can be written ({error.orig})",
             file=address.database or url,

@@ -6,9 +6,12 @@ import json
 import click
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import StaticPool
 
 from guard.errors import GuardBroken
-from pipeline.failure import Interrupted, Program
+from pipeline.failure import Interrupted, Program, sentence_and_code
 from tasks.errors import TaskError
 
 FULL = OSError(errno.ENOSPC, "No space left on device", "/some/file")
@@ -78,3 +81,19 @@ def test_a_command_line_that_makes_no_sense_is_bad_input(line):
 
 def test_help_is_no_failure():
     assert CliRunner().invoke(program(None), ["--help"]).exit_code == 0
+
+
+def test_a_disk_that_sqlite_finds_full_is_the_machines_fault():
+    """A real database that may not grow, asked directly and through SQLAlchemy; a real fault of SQL is no disk's."""
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    with engine.connect() as connection:
+        connection.execute(text("CREATE TABLE t (x)"))
+        connection.execute(text("PRAGMA max_page_count = 4"))
+        with pytest.raises(DatabaseError) as full:
+            connection.execute(text("INSERT INTO t VALUES (zeroblob(100000))"))
+        with pytest.raises(DatabaseError) as wrong:
+            connection.execute(text("SELECT y FROM nowhere"))
+    for error in (full.value, full.value.orig):
+        sentence, code = sentence_and_code(error)
+        assert code == 3 and sentence.startswith("the disk is full")
+    assert "kernelarc itself failed" in sentence_and_code(wrong.value)[0]
