@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from leaderboard.desk import Result
     from leaderboard.portal import Portal
 
+__all__ = ["desk"]
+"""The group, with the commands of this file on it."""
+
 url_option = click.option("--url", required=True, metavar="URL", help="The portal's address.")
 opt_in_option = click.option(
     "--use-undocumented-http", "opted_in", is_flag=True, help="Say that you know what the warning says."
