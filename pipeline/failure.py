@@ -43,13 +43,15 @@ def sentence_and_code(error: BaseException) -> tuple[str, int]:
         return _of_the_command_line(error), BAD_INPUT
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return "stopped", INTERRUPTED
+    return _of_the_machine(error)
+
+
+def _of_the_machine(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError):
         return _of_the_system(error)
     if _is_a_disk_of_sqlite(error):
-        return (
-            "the disk is full or fails: what was judged is kept; free some space and resume the run",
-            BROKEN,
-        )
+        said = "the disk is full or fails: what was judged is kept; free some space and resume the run"
+        return said, BROKEN
     if isinstance(error, MemoryError):
         return "this machine has too little memory for that", BROKEN
     return f"kernelarc itself failed ({type(error).__name__}: {error}); --debug shows where", BROKEN
