@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from leaderboard.desk import Ready
+from leaderboard.desk_plan import Ready
 from leaderboard.score import BenchmarkScore, score_benchmark
 from leaderboard.snapshot import TableRecord
 from leaderboard.submission_score import SubmissionScore, no_submission, score_submission

@@ -133,8 +133,8 @@ def plan(folders: tuple[Path, ...], at: str | None, ledger: Path, as_json: bool,
     Examples:
       kernelarc desk plan submissions/ready/*/*/* --data ~/SOL-ExecBench
     """
-    from leaderboard.desk import plan as order
     from leaderboard.desk import read_ledger
+    from leaderboard.desk_plan import plan as order
     from pipeline.desk import uploaded
     from pipeline.score import could_be_sent
 

@@ -19,7 +19,7 @@ DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*/*.md"), *(ROOT 
 NOT_RUN_THERE = {
     "desk upload": "tests/leaderboard/test_desk_portal.py",
     "desk fetch": "tests/leaderboard/test_desk_portal.py",
-    "desk import": "tests/leaderboard/test_desk_portal.py",
+    "desk import": "tests/leaderboard/test_desk_imports.py",
     "desk plan": "tests/leaderboard/test_desk.py",
     "score": "tests/pipeline/test_recheck.py",
     "search": "tests/e2e/test_main_job.py",

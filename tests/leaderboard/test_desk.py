@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 from click.testing import Result as Ran
 
-from leaderboard.desk import Ready, Result, Sent, add_entry, delay, expected_gain, plan, read_ledger
+from leaderboard.desk import Result, Sent, add_entry, read_ledger
+from leaderboard.desk_plan import Ready, delay, expected_gain, plan
 from pipeline.cli import main
 from submissions.write import write
 from tasks.errors import TaskError
