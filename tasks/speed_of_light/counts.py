@@ -54,14 +54,16 @@ class Counts:
         told = None
         if self._is_slow:
             recorded = any(isinstance(source, SafetensorsInput) for source in workload.inputs.values())
-            told = self._by_steps(workload) if recorded else self._on_a_line(workload)
+            told = self._by_steps(workload, partly=recorded)
+            if told is None and not recorded:  # recorded inputs fit no sizes but their own
+                told = self._on_a_line(workload)
         return told or self._at(workload)
 
-    def _by_steps(self, workload: Workload) -> Counted | None:
-        """Recorded inputs fit no sizes but their own: told from the other workloads."""
+    def _by_steps(self, workload: Workload, *, partly: bool) -> Counted | None:
+        """Told from the workloads counted before; `partly` leaves out what does not grow by fixed steps."""
         told = {name: model.tell(workload.axes) for name, model in self._models.items()}
         known = {name: amount for name, amount in told.items() if amount is not None}
-        if self._last is None or self._main not in known:
+        if self._last is None or self._main not in known or (len(known) < len(told) and not partly):
             return None
         note = self._last.note if len(known) == len(told) else PARTLY
         return Counted({**dict.fromkeys(told, 0), **known}, self._last.formats, note)
