@@ -21,7 +21,7 @@ def prefill_knobs(attention: PagedAttention) -> KnobSpace:
     suggested = [
         {"block_m": block_m, "block_n": block_n, "warps": warps, "stages": stages}
         for block_m, block_n, warps, stages in (
-            (128, 128, 8, 3), (128, 64, 8, 5), (128, 128, 8, 5), (64, 64, 4, 5),
+            (128, 64, 8, 3), (128, 128, 8, 3), (128, 64, 8, 5), (128, 128, 8, 5), (64, 64, 4, 5),
         )
     ]  # fmt: skip
     return KnobSpace(
