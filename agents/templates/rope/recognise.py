@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FLOATS = ("float32", "bfloat16", "float16")
 _INTEGERS = ("int32", "int64")
-_WIDTH = 8
+_WIDTH, _NARROW = 8, 64
 _SIZES = (2, 3, 5, 4, 7, 6, 9, 11)
 """Of the axes that vary, in turn; the sizes tell the axes apart."""
 
@@ -33,15 +33,16 @@ def recognise(task: Task) -> Rope | None:
     small = _small(definition, rotated[0][0])
     if small is None:
         return None
+    true_width = _true_width(definition, rotated[0][0])
     definition, literals, axes, width = small
     inputs = _inputs(definition, axes, others, None)
     results = results_on(definition, inputs, literals=literals)
     if results is None:
         return None
-    for form in _forms(definition, rotated, others, width):
-        wanted = rotated_by(form, inputs, _WIDTH)
+    for form in _forms(definition, rotated, others, true_width):
+        wanted = rotated_by(form, inputs, width)
         if wanted is not None and agree(results, wanted):
-            return _with_rounding(form, definition, axes, others, literals)
+            return _with_rounding(form, definition, axes, others, literals, width)
     return None
 
 
@@ -59,16 +60,26 @@ def _pairs(definition: Definition) -> list[tuple[str, str]]:
 
 
 def _small(definition: Definition, x: str) -> tuple[Definition, dict[int, int], dict[str, int], int] | None:
-    """The problem with heads of eight elements, what its numbers mean then, sizes, and the true width of a head."""
+    """The problem with narrow heads, what its numbers mean then, sizes, and the width of a head."""
     axis = (definition.inputs[x].shape or ("",))[-1]
     entry = definition.axes.get(axis)
     if not isinstance(entry, AxisConst) or entry.value % 2:
         return None
-    other, literals = shrunk(definition, {axis: _WIDTH})
-    if entry.value // 2 >= 16:
-        literals.setdefault(entry.value // 2, _WIDTH // 2)
+    # heads that are narrow stay as they are: their width may be written out, in numbers that mean other things too
+    width = entry.value if entry.value <= _NARROW else _WIDTH
+    halves = [
+        a for a, e in definition.axes.items() if isinstance(e, AxisConst) and e.value == entry.value // 2
+    ]
+    other, literals = shrunk(definition, {axis: width, **dict.fromkeys(halves, width // 2)})
+    if width != entry.value:
+        literals.setdefault(entry.value // 2, width // 2)
     axes = dict(zip(definition.var_axes, _SIZES, strict=False))
-    return (other, literals, axes, entry.value) if len(axes) == len(definition.var_axes) else None
+    return (other, literals, axes, width) if len(axes) == len(definition.var_axes) else None
+
+
+def _true_width(definition: Definition, x: str) -> int:
+    entry = definition.axes[(definition.inputs[x].shape or ("",))[-1]]
+    return entry.value if isinstance(entry, AxisConst) else 0
 
 
 def _inputs(
@@ -113,7 +124,12 @@ def _forms(
 
 
 def _with_rounding(
-    form: Rope, definition: Definition, axes: dict[str, int], others: list[str], literals: dict[int, int]
+    form: Rope,
+    definition: Definition,
+    axes: dict[str, int],
+    others: list[str],
+    literals: dict[int, int],
+    width: int,
 ) -> Rope:
     """With the products rounded, where that comes nearer to what the reference gives in its own types."""
     dtype = definition.inputs[form.rotated[0][0]].dtype.value
@@ -122,7 +138,7 @@ def _with_rounding(
     inputs = _inputs(definition, {name: 4 * size for name, size in axes.items()}, others, "own")
     truth = results_on(definition, inputs, wide=False, literals=literals)
     rounded = dataclasses.replace(form, products_rounded_to=dtype)
-    errors = [_error(truth, rotated_by(way, inputs, _WIDTH)) for way in (form, rounded)]
+    errors = [_error(truth, rotated_by(way, inputs, width)) for way in (form, rounded)]
     return rounded if errors[1] < errors[0] else form
 
 
