@@ -36,16 +36,16 @@ def tasks(as_json: bool, **given: Any) -> None:
 @options(
     click.option("--graph", is_flag=True, help="What the reference does, by groups that can share a kernel."),
     click.option(
-        "--workload", metavar="N|UUID", help="Of the graph: a place in the file or a uuid. [default: the first]"
+        "--workload",
+        metavar="N|UUID",
+        help="Of the graph: a place in the file or a uuid. [default: the first]",
     ),
     click.option(
         "--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the graph there."
     ),
     data_option,
 )
-def show(
-    task: str, graph: bool, workload: str | None, svg: Path | None, as_json: bool, **given: Any
-) -> None:
+def show(task: str, graph: bool, workload: str | None, svg: Path | None, as_json: bool, **given: Any) -> None:
     """Show TASK: its definition, its workloads with every axis resolved, and what lint says.
 
     \b

@@ -128,7 +128,8 @@ Handler = Callable[["Recorder", Any, Any, Any, list[torch.Tensor]], Any]
 DATA_DEPENDENT: dict[str, Handler] = {
     "_local_scalar_dense": _item, "nonzero": _with_values, "_unique2": _with_values, "_unique": _with_values,
     "unique_dim": _with_values, "unique_consecutive": _with_values, "bincount": _with_values,
-    "masked_select": _with_values, "repeat_interleave": _with_values, "equal": _with_values, "histc": _with_values, "index": _index,
+    "masked_select": _with_values, "repeat_interleave": _with_values,
+    "equal": _with_values, "histc": _with_values, "index": _index,
     "is_nonzero": _item, "_assert_async": lambda *_: None,
 }  # fmt: skip
 """By name. Boolean masks that are written through need no values: nothing's shape depends on them."""

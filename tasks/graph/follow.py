@@ -23,7 +23,6 @@ from tasks.graph.whole_calls import WholeCalls
 from tasks.inputs import seeded
 from tasks.workload import Workload
 
-
 MOST_PASSES = 6
 
 

@@ -34,7 +34,7 @@ class Loops:
         self._facts = rewrite_loops(tree)
         return {LOOP: self._loop}
 
-    def _loop(self, numbers: Any, loop: int) -> Iterable[Any]:
+    def _loop(self, numbers: Any, loop: int) -> Any:
         if not isinstance(numbers, range) or len(numbers) < _SHORTEST or not self.recorder.folds:
             return numbers
         frame = sys._getframe(1)

@@ -34,7 +34,7 @@ class Recorder(TorchDispatchMode):
     """Notes every call that touches a tensor without memory; calls among the host's own tensors just run."""
 
     def __init__(self, trace: Trace, values: Values, deadline: float) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.trace, self.values, self.deadline = trace, values, deadline
         self.asks = True
         """Whether to begin again for values that are missing, rather than to assume them."""
@@ -91,9 +91,9 @@ class Recorder(TorchDispatchMode):
         key = signature(func, args, kwargs)
         mutated = mutated_argument(func, args, kwargs)
         out = self._shapes(func, args, kwargs, key, mutated)
-        work = self._work.get(key)
-        if work is None:
-            work = self._work[key] = work_of(func, args, kwargs, out, mutated)
+        if key not in self._work:
+            self._work[key] = work_of(func, args, kwargs, out, mutated)
+        work = self._work[key]
         step = self.note(func, args, kwargs, operands, out, mutated, work)
         self._follow(step, args, kwargs, operands, out, mutated)
         return out

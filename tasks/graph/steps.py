@@ -88,7 +88,8 @@ class Place:
 
     root: str
     version: str
-    weak: int
+    weak: Any
+    """Keeps the address from being used again."""
     bytes: int
     rows: int
     """The length of the first axis of what was made; 0 where that is not the longest step."""

@@ -96,8 +96,8 @@ class Trace:
         names = [one[0] for one in found]
         left = iter(names)
         step = Step(
-            f"{self._prefix}{base}_{len(self.steps)}", len(self.steps), function, _refs(args, left), _refs(kwargs, left), tuple(names),
-            tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]),
+            f"{self._prefix}{base}_{len(self.steps)}", len(self.steps), function, _refs(args, left),
+            _refs(kwargs, left), tuple(names), tuple([one[1] for one in found]), tuple([one[1] for one in found if one[2]]),
             tuple([one[3] for one in found]), work, self._line(),
         )  # fmt: skip
         step.leading = tuple([one[4] for one in found])

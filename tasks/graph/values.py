@@ -27,7 +27,7 @@ class Values:
     def __init__(self, wanted: frozenset[str] = frozenset()) -> None:
         """`wanted`: the steps and inputs whose floating-point values are to be followed as well."""
         self.wanted = wanted
-        self._contents: dict[int, tuple[torch.UntypedStorage, int]] = {}
+        self._contents: dict[int, tuple[torch.UntypedStorage, Any]] = {}
         self._total = 0
 
     def allows(self, tensor: torch.Tensor, name: str = "") -> bool:

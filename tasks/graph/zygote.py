@@ -80,7 +80,7 @@ def _answer(request: dict[str, Any]) -> bytes:
 
 def _read_until(reading: int, deadline: float) -> bytes | None:
     """All that is written before the pipe is closed; `None` when that is not in time."""
-    parts = []
+    parts: list[bytes] = []
     while (left := deadline - time.monotonic()) > 0:
         if not select.select([reading], [], [], left)[0]:
             break
@@ -97,12 +97,12 @@ def _child(request: dict[str, Any], writing: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
         from tasks.graph.follow import answer
 
-        message = answer(request)
+        message: bytes = answer(request)
     except BaseException as error:  # noqa: BLE001 - whatever the reference raises is an answer
-        said = str(error).strip().splitlines()
-        message = {"failed": f"{type(error).__name__}: {said[0][:300] if said else ''}"}
+        said = (str(error).strip().splitlines() or [""])[0]
+        message = json.dumps({"failed": f"{type(error).__name__}: {said[:300]}"}).encode()
     with os.fdopen(writing, "wb") as stream:
-        stream.write(message if isinstance(message, bytes) else json.dumps(message).encode())
+        stream.write(message)
     os._exit(0)
 
 
