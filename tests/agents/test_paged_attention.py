@@ -120,7 +120,7 @@ def strided(inputs: dict[str, Any]) -> dict[str, Any]:
 
 def sample(family: Family, match: PagedAttention, count: int) -> list[Knobs]:
     settings = list(family.knobs(match).settings())
-    return [family.knobs(match).start[0], *random.Random(3).sample(settings, count)]
+    return [*family.knobs(match).start[:2], *random.Random(3).sample(settings, count)]
 
 
 def outputs_of(name: str, inputs: dict[str, Any]) -> list[torch.Tensor]:
@@ -133,7 +133,7 @@ def outputs_of(name: str, inputs: dict[str, Any]) -> list[torch.Tensor]:
 def interpreted(
     name: str, cases: list[dict[str, Any]], folder: Path, count: int
 ) -> list[list[list[torch.Tensor]]]:
-    """Of the first suggestion and `count` other settings: the outputs of every case."""
+    """Of the first two suggestions and `count` other settings: the outputs of every case."""
     family, match = recognised(name)
     jobs: list[tuple[Path, list[Call]]] = []
     for knobs in sample(family, match, count):
@@ -174,7 +174,7 @@ def test_prefill_is_right_for_any_lengths_pages_and_strides(tmp_path: Path) -> N
         prefill_inputs([9], [0], score_scale=-3.0),
         prefill_inputs([9], [150], score_scale=1e4),
     ]
-    check("fi_paged_prefill", cases, interpreted("fi_paged_prefill", cases, tmp_path, count=1))
+    check("fi_paged_prefill", cases, interpreted("fi_paged_prefill", cases, tmp_path, count=0))
 
 
 def test_decoding_is_right_for_any_lengths_pages_and_strides_and_gives_the_same_bits_again(
@@ -189,7 +189,7 @@ def test_decoding_is_right_for_any_lengths_pages_and_strides_and_gives_the_same_
         decode_inputs([40], score_scale=-3.0),
         decode_inputs([70], score_scale=1e4),
     ]
-    results = interpreted("fi_paged_decode", [*cases, cases[0]], tmp_path, count=1)
+    results = interpreted("fi_paged_decode", [*cases, cases[0]], tmp_path, count=0)
     check("fi_paged_decode", [*cases, cases[0]], results)
     for outputs in results:
         assert all(torch.equal(a, b) for a, b in zip(outputs[0], outputs[-1], strict=True))

@@ -32,7 +32,7 @@ class PagedPrefillFamily:
     def render(self, match: PagedAttention, knobs: Knobs) -> Proposal:
         return Proposal(
             strategy=(
-                f"Triton prefill, groups of {match.group} heads in tiles of {knobs['block_m']} rows, "
+                f"Triton prefill, groups of {match.group} heads in tiles of {knobs['parts']} x {knobs['block_m']} rows, "
                 f"{knobs['block_n']} keys at a time, {knobs['warps']} warps, {knobs['stages']} stages"
             ),
             source=rendered(_TEMPLATE, attention=match, knobs=knobs),

@@ -9,19 +9,21 @@ _WARP = 32
 
 
 def prefill_knobs(attention: PagedAttention) -> KnobSpace:
-    """Knobs: `block_m` rows (tokens times heads of a group) and `block_n` keys at a time, `warps`, and `stages`.
+    """Knobs: `block_m` rows (tokens times heads of a group), `block_n` keys at a time, `warps`, and `stages`.
 
-    Page numbers are loaded ahead of the keys that they point to, and take stages of their own: 3 stages hold two
-    blocks of keys and values, 5 three of them, 7 four.
+    A tile of two `parts` has that many rows twice: they share the keys that are read, and the softmax of one part
+    runs while the matrix units gather values for the other. Page numbers are loaded ahead of the keys that they
+    point to, and take stages of their own: 3 stages hold two blocks of keys and values, 5 three, 7 four.
     """
 
     def allows(knobs: Knobs) -> bool:
         return _makes_sense(knobs, attention) and _fits(knobs, attention)
 
     suggested = [
-        {"block_m": block_m, "block_n": block_n, "warps": warps, "stages": stages}
-        for block_m, block_n, warps, stages in (
-            (128, 64, 8, 3), (128, 128, 8, 3), (128, 64, 8, 5), (128, 128, 8, 5), (64, 64, 4, 5),
+        {"block_m": block_m, "block_n": block_n, "warps": warps, "stages": stages, "parts": parts}
+        for block_m, block_n, warps, stages, parts in (
+            (128, 64, 8, 3, 1), (128, 64, 8, 3, 2), (128, 64, 8, 5, 2), (128, 128, 8, 3, 1), (64, 64, 4, 3, 2),
+            (128, 64, 8, 5, 1),
         )
     ]  # fmt: skip
     return KnobSpace(
@@ -30,6 +32,7 @@ def prefill_knobs(attention: PagedAttention) -> KnobSpace:
             "block_n": (32, 64, 128),
             "warps": (4, 8),
             "stages": (2, 3, 5, 7),
+            "parts": (1, 2),
         },
         allows=allows,
         start=tuple(knobs for knobs in suggested if allows(knobs)),
@@ -37,10 +40,10 @@ def prefill_knobs(attention: PagedAttention) -> KnobSpace:
 
 
 def shared_bytes(knobs: Knobs, attention: PagedAttention) -> int:
-    """The query tile, and keys, values and page numbers in as many blocks as the stages hold."""
+    """Queries, and keys, values and page numbers in as many blocks as the stages hold."""
     blocks = (int(knobs["stages"]) + 1) // 2
     keys = blocks * int(knobs["block_n"])
-    return 2 * attention.head_dim * (int(knobs["block_m"]) + 2 * keys) + 2 * 4 * keys
+    return 2 * attention.head_dim * (int(knobs["block_m"]) * int(knobs["parts"]) + 2 * keys) + 2 * 4 * keys
 
 
 def _makes_sense(knobs: Knobs, attention: PagedAttention) -> bool:
@@ -54,5 +57,8 @@ def _makes_sense(knobs: Knobs, attention: PagedAttention) -> bool:
 def _fits(knobs: Knobs, attention: PagedAttention) -> bool:
     """Scores and gathered values in registers, blocks in shared memory."""
     threads = _WARP * int(knobs["warps"])
-    sums = int(knobs["block_m"]) * (attention.head_dim + int(knobs["block_n"])) // threads
-    return sums <= 128 and shared_bytes(knobs, attention) <= _MOST_SHARED_BYTES
+    rows = int(knobs["block_m"]) * int(knobs["parts"])
+    sums = rows * (attention.head_dim + int(knobs["block_n"])) // threads
+    return (
+        sums <= (192 if knobs["parts"] == 2 else 128) and shared_bytes(knobs, attention) <= _MOST_SHARED_BYTES
+    )
