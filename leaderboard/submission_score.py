@@ -60,14 +60,10 @@ def timed_workloads(submission: Submission) -> dict[str, Timed]:
     for measurement in submission.measurements:
         by_workload.setdefault(measurement.workload, []).append(measurement)
     found = {uuid: t for uuid, own in by_workload.items() if (t := process_medians(own, uuid)) is not None}
-    if (
-        len({len(times.medians_ms) for times in found.values()}) == 1
-    ):  # as it nearly always is: one call for all
-        together = _intervals_ms([times.medians_ms for times in found.values()])
-        return {
-            uuid: Timed(*both)
-            for uuid, both in zip(found, zip(found.values(), together, strict=True), strict=True)
-        }
+    if len({len(times.medians_ms) for times in found.values()}) == 1:
+        # as it nearly always is: one call for all of them
+        intervals = _intervals_ms([times.medians_ms for times in found.values()])
+        return {uuid: Timed(found[uuid], ends) for uuid, ends in zip(found, intervals, strict=True)}
     return {uuid: Timed(times, median_interval_ms(times.medians_ms)) for uuid, times in found.items()}
 
 

@@ -81,7 +81,7 @@ def _made(jobs: Sequence[Job], make: "partial[Made]") -> Iterable[Made]:
     if workers < 2 or sum(len(job.folders) for job in jobs) <= _ALONE:
         yield from map(make, jobs)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("forkserver")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield from pool.map(make, jobs, chunksize=4)
 
 

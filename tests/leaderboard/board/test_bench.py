@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -31,10 +32,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float, dict[s
         "--runs", str(root / "none"), "--snapshots", str(root / "none"), "--sessions", str(root / "none"),
         "--store", f"sqlite:///{root}/none.sqlite", "--problems", str(PROBLEMS),
     ]  # fmt: skip
-    began = time.perf_counter()
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     seconds = time.perf_counter() - began
-    print(f"\n{seconds:.1f} s, {json.loads(said)['bytes'] / 1e6:.1f} MB, load {os.getloadavg()[0]:.1f}")  # noqa: T201
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    size = json.loads(said)["bytes"] / 1e6
+    print(  # noqa: T201
+        f"\n{seconds:.1f} s on {len(os.sched_getaffinity(0))} cores at load {os.getloadavg()[0]:.1f}, "
+        f"{worked:.1f} s of work, {size:.1f} MB"
+    )
     return root / "page", seconds, json.loads(said)
 
 
