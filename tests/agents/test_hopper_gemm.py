@@ -1,9 +1,12 @@
 """The CUDA matrix product: what it takes on, what it is made of, and that it compiles for Hopper without spilling."""
 
+import ctypes
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from agents.templates import EVERY_FAMILY, FAMILIES
 from agents.templates.gemm import Gemm
@@ -15,6 +18,7 @@ from tasks.gpu import gpu_of_target
 from tasks.loading import load
 from tasks.solution import Hardware, Language
 from tasks.task import Task
+from tests.agents import emulated_cuda, emulated_hopper
 from tests.agents.test_gemm import NOT_PRODUCTS, TASKS
 
 FAMILY = HopperGemmFamily()
@@ -96,3 +100,46 @@ def test_it_compiles_for_hopper_without_spilling(tmp_path: Path) -> None:
     assert all(kernel.spill_bytes <= 64 for kernel in report.kernels)
     assert any("product" in kernel.name for kernel in report.kernels)
     assert sum("few_rows" in kernel.name for kernel in report.kernels) == 4
+
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("g++") is None, reason="there is no C++ compiler on this machine"
+)
+
+
+def assert_right(library: Path, m: int, n: int, k: int, has_residual: bool) -> None:
+    generator = torch.Generator().manual_seed(m)
+    shapes = ((m, k), (n, k), (m, n))
+    rows, weight, residual = (torch.randn(shape, generator=generator).bfloat16() for shape in shapes)
+    result = torch.full((m, n), float("nan"), dtype=torch.bfloat16)
+    tensors = (rows, weight, residual if has_residual else None, result)
+    given = [None if t is None else ctypes.c_void_p(t.data_ptr()) for t in tensors]
+    ctypes.CDLL(str(library)).run(*given, m, n, k)
+    truth = rows @ weight.T + residual if has_residual else rows @ weight.T
+    assert torch.allclose(result.float(), truth.float(), rtol=2**-6, atol=2**-6 * k**0.5), (m, n, k)
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_few_rows_are_multiplied_right_lane_by_lane(tmp_path: Path) -> None:
+    """Sizes that are no multiples of a tile, and a row count for each variant."""
+    gemm = matched(load("l1_attention_projection_residual"))
+    knobs = {**FAMILY.knobs(gemm).start[1], "warps": 2, "ahead": 2}
+    assert knobs["rows"] == "few"
+    library = emulated_cuda.build(dict(FAMILY.render(gemm, knobs).files)["few.cu"], tmp_path)
+    for m, n, k in ((1, 24, 200), (9, 40, 64), (17, 16, 8), (33, 8, 328)):
+        for has_residual in (True, False):
+            assert_right(library, m, n, k, has_residual)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)  # a wrong parity hangs
+@needs_compiler
+@pytest.mark.parametrize(("name", "cluster"), [("l1_attention_projection_residual", 2), ("l1_bf16_gemm", 1)])
+def test_many_rows_are_multiplied_right_lane_by_lane(name: str, cluster: int, tmp_path: Path) -> None:
+    """Several tiles a block, more steps than stages, and edges in every direction."""
+    gemm = matched(load(name))
+    knobs = {**FAMILY.knobs(gemm).start[0], "width": 192, "stages": 3, "cluster": cluster}
+    assert knobs["rows"] == "many"
+    library = emulated_hopper.build(dict(FAMILY.render(gemm, knobs).files)["kernel.cu"], tmp_path)
+    assert_right(library, 150 * cluster, 392, 264, bool(gemm.tiles))
