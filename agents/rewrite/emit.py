@@ -14,8 +14,23 @@ import triton
 import triton.language as tl
 """
 
-_WIDEST = 1024
-"""Columns of a tile where rows need not be whole."""
+_TILE = '''
+def _tile(rows, columns, whole_rows):
+    """Rows and columns of a tile: about ELEMENTS values, fewer where the grid would leave the GPU idle."""
+    wide = triton.next_power_of_2(columns)
+    wide = wide if whole_rows else min(1024, wide)
+    high = max(1, min(ELEMENTS // wide, triton.next_power_of_2(rows)))
+    while high > 1 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 2 * 132:
+        high //= 2
+    while not whole_rows and wide > 256 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 2 * 132:
+        wide //= 2
+    return high, wide
+
+
+def _warps(values):
+    """Sixteen values a thread, four warps at least where there is that much to do."""
+    return max(1, min(16, values // 512))
+'''
 
 
 def module(plan: Plan, definition: Definition, opening: str, elements: int) -> str:
@@ -30,8 +45,9 @@ def module(plan: Plan, definition: Definition, opening: str, elements: int) -> s
     body = emitter.body(plan)
     lines = "\n".join(f"    {line}" for line in [*emitter.sizes.openings("\n".join(body)), *body])
     head = f"def run({', '.join(program.inputs)}):"
+    tile = _TILE.replace("ELEMENTS", str(elements)).strip() + "\n"
     return f'"""{opening}"""\n{_IMPORTS}\n\n' + "\n\n".join(
-        [*kernels, f"@torch.no_grad()\n{head}\n{lines}\n"]
+        [tile, *kernels, f"@torch.no_grad()\n{head}\n{lines}\n"]
     )
 
 
@@ -116,21 +132,16 @@ class _Emitter:
         lines = [f"{root} = {self._empty(root)}" for root in kernel.roots]
         rows = self.sizes.text(product(kernel.domain[:-1], self.program.workloads))
         columns = self.sizes.text(kernel.domain[-1])
-        block = f"triton.next_power_of_2({columns})"
-        if not kernel.has_rows:
-            block = f"min({_WIDEST}, {block})"
         c, r = self._names
-        lines.append(f"{c} = {block}")
-        lines.append(f"{r} = max(1, {self.elements} // {c})")
+        lines.append(f"{r}, {c} = _tile({rows}, {columns}, {kernel.has_rows})")
         grid = f"(triton.cdiv({rows}, {r}), triton.cdiv({columns}, {c}))"
         arguments = [
             *kernel.roots, *kernel.tensors, rows, columns,
             *(self.sizes.text(vector) for vector in kernel.numbers.values()),
             *(f"{name}.stride({place})" for name, place in kernel.strides.values()),
         ]  # fmt: skip
-        lines.append(f"warps = max(4, min(16, {c} * {r} // 512))")
         lines.append(f"_kernel_{number}[{grid}](")
-        lines.append(f"    {', '.join(arguments)}, R={r}, C={c}, num_warps=warps")
+        lines.append(f"    {', '.join(arguments)}, R={r}, C={c}, num_warps=_warps({r} * {c})")
         lines.append(")")
         return lines
 

@@ -179,16 +179,14 @@ class Writer:
                 "most", f'tl.max(tl.where(columns_in, {x}, float("-inf")), axis=1, keep_dims=True)'
             )
             power = self._assigned("power", f"tl.where(columns_in, tl.exp({x} - {most}), 0.0)")
-            return f"tl.div_rn({power}, tl.sum({power}, axis=1, keep_dims=True))"
+            return f"{power} / tl.sum({power}, axis=1, keep_dims=True)"
         centred = x
         if op.base == "layer_norm":
-            mean = (
-                f"tl.div_rn(tl.sum(tl.where(columns_in, {x}, 0.0), axis=1, keep_dims=True), {length} * 1.0)"
-            )
+            mean = f"tl.sum(tl.where(columns_in, {x}, 0.0), axis=1, keep_dims=True) / ({length} * 1.0)"
             centred = self._assigned("centred", f"{x} - {self._assigned('mean', mean)}")
         squares = f"tl.sum(tl.where(columns_in, {centred} * {centred}, 0.0), axis=1, keep_dims=True)"
-        spread = self._assigned("spread", f"tl.div_rn({squares}, {length} * 1.0)")
-        text = f"{centred} * tl.div_rn(1.0, tl.sqrt_rn({spread} + {epsilon(op)!r}))"
+        spread = self._assigned("spread", f"{squares} / ({length} * 1.0)")
+        text = f"{centred} * tl.rsqrt({spread} + {epsilon(op)!r})"
         for place, joiner in ((2, "*"), (3, "+")):
             weight = op.args[place] if len(op.args) > place else None
             if isinstance(weight, Ref):

@@ -55,7 +55,7 @@ def reduced(op: Op, x: str, mask: str, length: str) -> str:
     if op.base == "amin":
         return f'tl.min(tl.where({mask}, {x}, float("inf")), axis=1, keep_dims=True)'
     total = f"tl.sum(tl.where({mask}, {x}, 0.0), axis=1, keep_dims=True)"
-    return f"tl.div_rn({total}, {length} * 1.0)" if op.base == "mean" else total
+    return f"{total} / ({length} * 1.0)" if op.base == "mean" else total
 
 
 def epsilon(op: Op) -> float:
