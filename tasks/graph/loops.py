@@ -58,12 +58,17 @@ class _Loop:
         foldable = self._is_foldable(names)
         shapes = self._carried_shapes()
         yield from self._one(0)
-        start, end = self.steps[0]
         foldable = foldable and self.trace.looked_at_values == before and not self._writes_indices(written)
-        if not foldable or (end - start) * count < _FEWEST_CALLS or self._carried_shapes() != shapes:
+        start, end = self.steps[0]
+        if not foldable or self._carried_shapes() != shapes or 0 < (end - start) * count < _FEWEST_CALLS:
             yield from self.numbers[1:]
             return
         self.lists = {n: v for n, v in names.items() if n in self.facts.appended and isinstance(v, list)}
+        yield from self._one(count - 1)  # the first may do nothing, where a mask leaves it out
+        if max(end - start for start, end in self.steps.values()) * count < _FEWEST_CALLS:
+            yield from self._all(1, count - 1)
+            self._fill_lists()
+            return
         yield from self._cover(1, count)
         self._fill_lists()
         for tensor in self.owner.recorder.overwritten[written:]:
