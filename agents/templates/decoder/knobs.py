@@ -1,6 +1,6 @@
 """What can be turned in a decoder layer."""
 
-from agents.templates.base import Knobs, KnobSpace
+from agents.templates.base import Knob, Knobs, KnobSpace
 from agents.templates.decoder.form import Decoder
 
 
@@ -8,7 +8,12 @@ def decoder_knobs(form: Decoder) -> KnobSpace:
     """`fused_to`: up to so many tokens one kernel computes gate, up and their product, `tile` of it as `rows x
     columns x depth x warps x stages`; beyond, the library's products and a kernel for what is between. `backend`:
     whose attention is tried first. `merged`: the residual is added inside the library's product."""
-    first = {"fused_to": 256, "tile": "64x64x64x4x4", "backend": "CUDNN_ATTENTION", "merged": True}
+    first: dict[str, Knob] = {
+        "fused_to": 256,
+        "tile": "64x64x64x4x4",
+        "backend": "CUDNN_ATTENTION",
+        "merged": True,
+    }
     backends = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
     return KnobSpace(
         choices={

@@ -81,7 +81,8 @@ def _attentions(
     lone = [n for n in heads if n not in head_gains]
     gain_pairs: list[tuple[str | None, str | None]] = [(None, None)]
     if len(head_gains) == 2:
-        gain_pairs = list(permutations(head_gains))
+        one, two = head_gains
+        gain_pairs = [(one, two), (two, one)]
     turns: list[tuple[str | None, float | None]] = [(n, None) for n in lone] or [
         (None, b) for b in _bases(definition)
     ]
@@ -101,7 +102,8 @@ def _attentions(
 
 def _numbers(definition: Definition) -> list[int | float]:
     nodes = ast.walk(ast.parse(definition.reference))
-    return [n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) in (int, float)]
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
 
 
 def _epsilons(definition: Definition) -> list[float | str]:

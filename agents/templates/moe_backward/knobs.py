@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agents.templates.base import Knobs, KnobSpace
+from agents.templates.base import Knob, Knobs, KnobSpace
 from agents.templates.moe_backward.form import MoeBackward
 
 _MANY_FROM = 48
@@ -37,15 +37,16 @@ def moe_backward_knobs(form: MoeBackward) -> KnobSpace:
     token (`parts`)."""
     wide = form.element == "float32"
     tiles = _WIDE if wide else _NARROW
-    first = {name: choices[0] for name, choices in tiles.items()} | {
+    first: dict[str, Knob] = {
+        **{name: choices[0] for name, choices in tiles.items()},
         "rows": 128,
         "many_from": _MANY_FROM,
         "span": 16,
         "operands": "float16" if wide else form.element,
         "parts": form.element,
     }
-    other = {name: choices[1] for name, choices in tiles.items()}
-    small = {name: choices[2] for name, choices in tiles.items()}
+    other: dict[str, Knob] = {name: choices[1] for name, choices in tiles.items()}
+    small: dict[str, Knob] = {name: choices[2] for name, choices in tiles.items()}
     return KnobSpace(
         choices={
             "rows": (64, 128),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agents.templates.base import KnobSpace
+from agents.templates.base import Knob, KnobSpace
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ def moe_fp8_knobs() -> KnobSpace:
     """Knobs: `rows` of a tile where experts have `many_from` slots or more on average, and 64 below; of each
     product `columns x warps x stages`, warps for tiles of many rows. What is between the products is quantised
     with a scale for as many elements as `into` has columns."""
-    first = {"rows": 128, "many_from": 96, "into": "64x8x4", "out_of": "128x8x4"}
+    first: dict[str, Knob] = {"rows": 128, "many_from": 96, "into": "64x8x4", "out_of": "128x8x4"}
     return KnobSpace(
         choices={
             "rows": (64, 128),

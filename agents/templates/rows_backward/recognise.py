@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import permutations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agents.reading.identity import agree, normal, results_on, shrunk
 from agents.templates.rows_backward.form import RowsBackward
@@ -72,13 +72,13 @@ def _small_numbers(definition: Definition) -> list[float]:
 
 def _tried(
     definition: Definition, form: RowsBackward
-) -> tuple[dict[str, torch.Tensor], list[torch.Tensor] | None] | None:
+) -> tuple[dict[str, Any], list[torch.Tensor] | None] | None:
     shape = definition.inputs[form.x].shape or ()
     sizes = {axis: _WIDTH if axis == shape[-1] else _ROWS if axis == shape[0] else _OTHER for axis in shape}
     constants = {a: size for a, size in sizes.items() if isinstance(definition.axes.get(a), AxisConst)}
     small, literals = shrunk(definition, constants)
     shapes = small.input_shapes({axis: sizes.get(axis, _OTHER) for axis in small.var_axes})
-    inputs = {
+    inputs: dict[str, Any] = {
         name: 0.01 if shapes[name] is None else normal(*(shapes[name] or ()), seed=seed)
         for seed, name in enumerate(definition.inputs)
     }
@@ -87,14 +87,14 @@ def _tried(
     return inputs, results_on(small, inputs, literals=literals)
 
 
-def _gradients_or_none(form: RowsBackward, inputs: dict[str, torch.Tensor]) -> list[torch.Tensor] | None:
+def _gradients_or_none(form: RowsBackward, inputs: dict[str, Any]) -> list[torch.Tensor] | None:
     try:
         return gradients(form, inputs)
     except RuntimeError:
         return None
 
 
-def gradients(form: RowsBackward, inputs: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+def gradients(form: RowsBackward, inputs: dict[str, Any]) -> list[torch.Tensor]:
     """The formula, in the type of its inputs or fp32."""
     import torch
 
@@ -103,7 +103,7 @@ def gradients(form: RowsBackward, inputs: dict[str, torch.Tensor]) -> list[torch
     if form.inverse_rms is not None:
         inverse = inputs[form.inverse_rms].to(wide).reshape(*x.shape[:-1], 1)
     else:
-        eps = inputs[form.eps] if isinstance(form.eps, str) else form.eps
+        eps = inputs[form.eps] if isinstance(form.eps, str) else float(form.eps or 0.0)
         inverse = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
     hat = x * inverse
     gained = (
