@@ -176,7 +176,8 @@ class Values:
             blame = "task" if isinstance(error, _DEFINITIONS_FAULTS) else "machine"
             said = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"
             where = f"the reference of {self.task.name} does not run on {self.device.type}"
-            raise ReferenceFailed(f"{where}: {said}", blame) from error
+            mend = "; it needs a GPU" if blame == "machine" and self.device.type == "cpu" else ""
+            raise ReferenceFailed(f"{where}: {said}{mend}", blame) from error
         give_back_spare(self.device)
         return Drawn(inputs, tuple(tensor.detach() for tensor in expected))
 
