@@ -24,7 +24,7 @@ class CudaProposal(Proposal):
         options = CompileOptions(
             cflags=("-O2",),
             cuda_cflags=("-O3", f"-gencode=arch=compute_{number},code=sm_{number}"),
-            ld_flags=("-lcuda",),
+            ld_flags=(),
         )
         sources = [SourceFile(path="binding.cpp", content=self.source)]
         sources += [SourceFile(path=path, content=content) for path, content in self.files]

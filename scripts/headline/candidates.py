@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.proposal import Proposal
 from agents.templates import EVERY_FAMILY
-from agents.templates.base import Knobs
+from agents.templates.base import Knob, Knobs, KnobSpace
 from scripts.headline.rows import Row
 from scripts.landscape.record import read_landscape
 from tasks.candidate import Candidate
@@ -28,7 +28,7 @@ def ours(row: Row, task: Task, landscapes: tuple[Path, ...]) -> Candidate:
         raise TaskError(
             f"is not of the family {row.family}", file=task.name, field="family", mend="mend the row"
         )
-    times = _times(row, task, landscapes)
+    times = _times(row, task, landscapes, _first_values(family.knobs(match)))
     if not times:
         start = (k for k in family.knobs(match).start if all(k[n] == v for n, v in row.knobs))
         proposal = family.render(match, next(start))
@@ -43,16 +43,22 @@ Times = dict[str, list[tuple[float, Knobs]]]
 """By the workload's uuid: milliseconds and the setting they were taken with."""
 
 
-def _times(row: Row, task: Task, landscapes: tuple[Path, ...]) -> Times:
+def _times(row: Row, task: Task, landscapes: tuple[Path, ...], first: Knobs) -> Times:
+    """A knob that an older version did not record has the value that stands first; one unknown today passes it over."""
     known: Times = defaultdict(list)
     for path in landscapes:
         header, lines = read_landscape(path)
         if header["family"] != row.family or header["task"] != task.name:
             continue
         for line in lines:
-            if "ms" in line and all(line["knobs"].get(n) == v for n, v in row.knobs):
-                known[line["uuid"]].append((line["ms"], line["knobs"]))
+            knobs = {**first, **line["knobs"]}
+            if "ms" in line and knobs.keys() == first.keys() and all(knobs.get(n) == v for n, v in row.knobs):
+                known[line["uuid"]].append((line["ms"], knobs))
     return {w.uuid: known[w.uuid] for w in task.workloads if w.uuid in known}
+
+
+def _first_values(space: KnobSpace) -> dict[str, Knob]:
+    return {name: values[0] for name, values in space.choices.items()}
 
 
 def _best_of_each(family: Any, task: Task, times: Times) -> dict[Any, Knobs]:

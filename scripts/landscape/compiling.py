@@ -136,8 +136,14 @@ def _built(solution: Solution, folder: Path, name: str) -> Report:
     except Exception as error:  # noqa: BLE001 - whatever a compiler says
         built = folder / f"{name}.so"
         if not built.exists():  # it may not load here, where no device is seen
-            return {"failure": "does not compile", "detail": str(error)[-300:]}
+            return {"failure": "does not compile", "detail": _errors(str(error))}
     return {"extension": str(folder / f"{name}.so"), **_resources(folder / f"{name}.so")}
+
+
+def _errors(said: str) -> str:
+    """The first lines that name an error; compilers say much else before and after."""
+    named = [line.strip() for line in said.splitlines() if "error:" in line or "error " in line.lower()]
+    return " | ".join(named[:4])[:600] or said[-300:]
 
 
 def _resources(extension: Path) -> Report:

@@ -30,6 +30,8 @@ struct __nv_bfloat16 {
     uint32_t raw = uint32_t{bits} << 16; float value; std::memcpy(&value, &raw, 4); return value;
   }
 };
+inline __nv_bfloat16 __float2bfloat16(float value) { return __nv_bfloat16(value); }
+inline float __bfloat162float(__nv_bfloat16 value) { return float(value); }
 """
 """What both emulations need: bf16, and the words of CUDA that mean nothing here."""
 

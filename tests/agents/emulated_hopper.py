@@ -153,7 +153,7 @@ def build(source: str, folder: Path) -> Path:
         source.index("__device__ inline uint64_t described") : source.index("__device__ inline void multiply")
     ]
     order = source[source.index("struct Place") : source.index("#endif", source.index("struct Place"))]
-    kernel = source[source.index("__global__") : source.index("bool describe(")]
+    kernel = source[source.index("__global__") : source.index("// The driver's own function")]
     kernel = re.sub(r"#(if|endif).*\n", "", kernel)
     kernel = kernel.replace("extern __shared__", "extern")
     for name in _NOTHING:

@@ -107,13 +107,11 @@ def _ideas(gemm: Gemm, rows: str) -> list[dict[str, int | str | bool]]:
     block_m = short_side(max(shapes)[0])
     more = {
         "few": [
-            Plan(block_m, 16, 512, 4, 1, 1, False, True, 1, True),
-            Plan(block_m, 32, 256, 4, 1, 1, False, True, 1, True),
-            Plan(block_m, 16, 512, 4, 1, 2, False, True, 1, True),
+            Plan(block_m, 32, 128, 4, 6, 1, False, True, 1),
             Plan(block_m, 32, 256, 4, 3, 1, False, True, 1),
             Plan(block_m, 64, 128, 4, 3, 1, False, True, 1),
             Plan(block_m, 128, 64, 4, 4, 4, False, True, 1),
-            Plan(block_m, 64, 64, 4, 6, 4, False, True, 1),
+            Plan(block_m, 32, 128, 4, 1, 8, False, True, 1, True),
         ],
         "some": [
             Plan(64, 64, 128, 4, 4, 1, False, False, 1),

@@ -82,6 +82,8 @@ def experience(shape: Shape, gemm: Gemm) -> Plan:
 
 
 def _few(m: int, n: int, k: int, products: int) -> Plan:
+    if m > 32 and products == 1:
+        return Plan(short_side(m), 64, 64, 4, 6, 1, False, True, 1)
     wide = n // 64 * products >= 2 * PROCESSORS
     parts = 1 if wide or k < 1024 else 2 if n // 64 * 2 >= PROCESSORS else 4
     return Plan(short_side(m), 64, 128 if products == 1 else 64, 4, 4, parts, False, True, 1)

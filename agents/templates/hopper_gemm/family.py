@@ -20,11 +20,11 @@ _SOURCES = ("binding.cpp", "kernel.cu", "few.cu")
 _TYPES = {
     "bfloat16": {
         "header": "cuda_bf16.h", "element": "__nv_bfloat16", "pair": "__nv_bfloat162", "ptx_type": "bf16",
-        "map_type": "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
+        "map_type": "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", "narrow": "__float2bfloat16", "widen": "__bfloat162float",
     },
     "float16": {
         "header": "cuda_fp16.h", "element": "__half", "pair": "__half2", "ptx_type": "f16",
-        "map_type": "CU_TENSOR_MAP_DATA_TYPE_FLOAT16",
+        "map_type": "CU_TENSOR_MAP_DATA_TYPE_FLOAT16", "narrow": "__float2half", "widen": "__half2float",
     },
 }  # fmt: skip
 
