@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from agents.rewrite.kernel import Kernel, MustBeStored, Writer
-from agents.rewrite.pointwise import CHEAP, is_pointwise
+from agents.rewrite.cone import cone, depends_on_inputs, is_dear, is_fusible, only_moves
+from agents.rewrite.kernel import Kernel, MustBeStored
 from agents.rewrite.program import Op, Program, Vector
 from agents.rewrite.rows import is_rows
 from agents.rewrite.views import SPLITS, is_view
+from agents.rewrite.writer import Writer
 
 _DENSE = {"mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "_scaled_mm"}
 """Library calls whose results are laid out plainly."""
@@ -35,7 +36,7 @@ def plan(program: Program) -> Plan | None:
 class _Planner:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.fusible = {op.name for op in program.ops.values() if _is_fusible(program, op)}
+        self.fusible = {op.name for op in program.ops.values() if is_fusible(program, op)}
         self.stored: set[str] = set()
         self.host: set[str] = set(program.ops) - self.fusible
         self.consumers = program.consumers()
@@ -54,7 +55,7 @@ class _Planner:
         if is_view(self.program, op) or op.base in SPLITS:
             self.host.add(name)
             self._require(op.reads[0])
-        elif _depends_on_inputs(self.program, name):
+        elif depends_on_inputs(self.program, name):
             self.stored.add(name)
         else:
             self.host.add(name)  # a constant: torch makes it
@@ -89,7 +90,7 @@ class _Planner:
     def _leave(self, kernel: Kernel) -> None:
         """One operation alone is left to torch, which does it as well."""
         for root in kernel.roots:
-            for name in self.cone(root):
+            for name in self._cone(root):
                 self.host.add(name)
                 self.fusible.discard(name)
         self.stored -= self.host
@@ -114,7 +115,7 @@ class _Planner:
         """Written, so that what cannot be worked out in it has been found."""
         domain, has_rows = self._domain(roots)
         kernel = Kernel(domain, has_rows, roots)
-        Writer(self.program, kernel, self.stored | self.host, self.dense).write()
+        Writer(self.program, kernel, self._known, self.dense).write()
         return kernel
 
     @property
@@ -125,7 +126,7 @@ class _Planner:
     def _domain(self, roots: list[str]) -> tuple[tuple[Vector, ...], bool]:
         """The sizes of what rows are taken of, when there is such a thing; else those of the first root."""
         for root in roots:
-            for name in self.cone(root):
+            for name in self._cone(root):
                 op = self.program.ops[name]
                 if is_rows(self.program, op):
                     shape = self.program.types[op.reads[0]].shape
@@ -137,23 +138,16 @@ class _Planner:
         fitting = (shape, (*shape[:-1], self.program.one()), shape[:-1])
         for root in roots:
             if self.program.types[root].shape not in fitting:
-                rows = next((n for n in self.cone(root) if is_rows(self.program, self.program.ops[n])), root)
+                rows = next((n for n in self._cone(root) if is_rows(self.program, self.program.ops[n])), root)
                 raise MustBeStored(rows)
         return shape
 
-    def cone(self, root: str) -> list[str]:
-        """The operations worked out on the way to `root`, itself included, from what is stored."""
-        found: dict[str, None] = {}
-        waiting = [root]
-        while waiting:
-            name = waiting.pop()
-            if name in found or name not in self.program.ops:
-                continue
-            if name != root and (name in self.stored or name in self.host):
-                continue
-            found[name] = None
-            waiting += self.program.ops[name].reads
-        return list(found)
+    @property
+    def _known(self) -> set[str]:
+        return self.stored | self.host
+
+    def _cone(self, root: str) -> list[str]:
+        return cone(self.program, root, self._known)
 
     def _may_join(self, kernels: list[Kernel], home: Kernel, other: Kernel) -> bool:
         if home.domain != other.domain and not self._same_rows(home, other):
@@ -196,34 +190,23 @@ class _Planner:
         homes: dict[str, set[int]] = {}
         for number, kernel in enumerate(kernels):
             for root in kernel.roots:
-                for name in self.cone(root):
+                for name in self._cone(root):
                     if name not in self.stored:
                         homes.setdefault(name, set()).add(number)
         for name in reversed(self.program.ops):
             op = self.program.ops[name]
-            if len(homes.get(name, ())) > 1 and not is_view(self.program, op) and self._is_dear(name):
+            if (
+                len(homes.get(name, ())) > 1
+                and not is_view(self.program, op)
+                and is_dear(self.program, name, self._known)
+            ):
                 return name
         return None
 
-    def _is_dear(self, name: str) -> bool:
-        cone = [self.program.ops[n] for n in self.cone(name)]
-        if name not in self.program.types or not _depends_on_inputs(self.program, name):
-            return False
-        if any(is_rows(self.program, op) for op in cone):
-            return True
-        loads = {read for op in cone for read in op.reads} - {op.name for op in cone}
-        own = sum(self.program.types[name].elements)
-        full = [n for n in loads if n in self.program.types and sum(self.program.types[n].elements) >= own]
-        return len(full) > 1 or sum(op.base not in CHEAP and not is_view(self.program, op) for op in cone) > 2
-
     def saves(self, kernel: Kernel) -> bool:
         """Whether it does more than one operation of torch's would; moving things about is none."""
-        names = {name for root in kernel.roots for name in self.cone(root)}
-        real = [n for n in names if not self._only_moves(self.program.ops[n])]
-        return len(real) > 1
-
-    def _only_moves(self, op: Op) -> bool:
-        return is_view(self.program, op) or op.base in ("cat", "stack", "contiguous", "clone")
+        names = {name for root in kernel.roots for name in self._cone(root)}
+        return sum(not only_moves(self.program, self.program.ops[name]) for name in names) > 1
 
     def ordered(self, kernels: list[Kernel]) -> tuple[Kernel | Op, ...]:
         """Kernels and torch's operations, each after all it reads."""
@@ -263,24 +246,3 @@ def product_of(kernel: Kernel, program: Program) -> Vector:
     for size in kernel.domain:
         total = tuple(a * b for a, b in zip(total, size, strict=True))
     return total
-
-
-def _is_fusible(program: Program, op: Op) -> bool:
-    if op.base in ("cat", "stack"):
-        return op.name in program.types and len(op.args[0]) <= 4
-    if op.base in SPLITS:
-        return True
-    return is_view(program, op) or is_rows(program, op) or is_pointwise(program, op)
-
-
-def _depends_on_inputs(program: Program, name: str) -> bool:
-    seen: set[str] = set()
-    waiting = [name]
-    while waiting:
-        current = waiting.pop()
-        if current in program.inputs:
-            return True
-        if current not in seen and current in program.ops:
-            seen.add(current)
-            waiting += program.ops[current].reads
-    return False
