@@ -1,4 +1,4 @@
-"""Judging on other machines, as tasks of Dask.distributed: the same verdicts, journal and ledger as here."""
+"""Judging on other machines, as tasks of Dask: the same verdicts, journal and ledger as here."""
 
 from pipeline.cluster.lane import Lane, open_lane
 

@@ -10,7 +10,7 @@ import torch
 
 from tasks.definition import Definition
 from tasks.graph.assemble import assemble
-from tasks.graph.data_dependent import NeedsValues
+from tasks.graph.by_value import NeedsValues
 from tasks.graph.graph_module import graph_module
 from tasks.graph.inputs import make_inputs, taken
 from tasks.graph.loops import Loops

@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tasks.graph.by_index import rows_read
-from tasks.graph.data_dependent import DATA_DEPENDENT, choose, invented
+from tasks.graph.by_value import DATA_DEPENDENT, choose, invented
 from tasks.graph.kinds import is_view, name_of
 from tasks.graph.shapes import Shapes, mutated_argument, signature
 from tasks.graph.steps import Step, Work, collect
