@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from guard.errors import GuardBroken
 from tasks.effort import Effort
-from tasks.shrink import CannotShrink, ShrinkBudget, shrink
+from tasks.shrink import CannotShrink, shrink
+from tasks.shrink_budget import ShrinkBudget
 from tasks.task import LintFinding, Task
 
 OPERATIONS = 1_000_000

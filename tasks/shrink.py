@@ -6,39 +6,22 @@ The reference decides whether a shrunk workload is a good one: whoever shrinks r
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from tasks.axis_relations import relations
 from tasks.blobs import NO_RECORDING
 from tasks.definition import AxisConst
 from tasks.effort import Effort
+from tasks.shrink_budget import ShrinkBudget
 from tasks.shrink_steps import ALIGNMENTS, halved, shrunk_size
 from tasks.sizes import gib
 from tasks.task import LintFinding, Mark, Task
-from tasks.value import Value, canonical_json
+from tasks.value import canonical_json
 from tasks.workload import SafetensorsInput, Workload
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "a kernelarc workload scaled down")
 SMALLER_CONSTANTS = "__smaller_constants"
 """Ends the names of a task whose constants were shrunk too: it is another problem."""
-
-
-class ShrinkBudget(Value):
-    """What one workload may take. Memory is a wall, operations are a wish.
-
-    `memory_bytes` holds 2 x inputs + 3 x outputs + what the reference takes itself. `operations` are
-    multiply-adds of one reference call (`tasks.effort` guesses both); where the smallest sizes that keep the
-    alignment take more already, `slack` times as much is allowed, so that not all sizes become the smallest.
-    """
-
-    memory_bytes: int
-    operations: int
-    alignment: Literal[128, 16, 1] = 128
-    """The most that is kept of an axis's divisibility."""
-    slack: float = 1.5
-    structural_operations: int = 0
-    """Sizes of the model (widths, heads, experts) stay where the rest can be scaled down to this many operations:
-    a kernel made for real widths then meets them."""
 
 
 _RAGGED_SHARE, _ROWS_ALIGNMENT = 16, 16

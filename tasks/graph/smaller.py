@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tasks.definition import Definition
-from tasks.shrink import CannotShrink, ShrinkBudget, shrink
+from tasks.shrink import CannotShrink, shrink
+from tasks.shrink_budget import ShrinkBudget
 from tasks.task import Task
 from tasks.workload import Workload
 

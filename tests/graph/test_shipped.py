@@ -11,7 +11,8 @@ from tasks import load
 from tasks.catalogue import list_tasks
 from tasks.graph.follow import graph_here, module_here
 from tasks.inputs import InputGenerator, load_reference
-from tasks.shrink import CannotShrink, ShrinkBudget, shrink
+from tasks.shrink import CannotShrink, shrink
+from tasks.shrink_budget import ShrinkBudget
 from tasks.task import Task
 from tests.graph.counting import counted
 

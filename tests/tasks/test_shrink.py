@@ -8,7 +8,8 @@ import pytest
 import tasks
 from tasks.effort import Effort
 from tasks.inputs import InputGenerator, load_reference
-from tasks.shrink import SMALLER_CONSTANTS, CannotShrink, ShrinkBudget, planned_bytes, shrink
+from tasks.shrink import SMALLER_CONSTANTS, CannotShrink, planned_bytes, shrink
+from tasks.shrink_budget import ShrinkBudget
 from tasks.task import Task
 from tests.fakes.definitions import definition, recorded, task
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from tasks.axis_relations import complete, relations
 from tasks.effort import Effort
-from tasks.shrink import CannotShrink, ShrinkBudget, planned_bytes, shrink
+from tasks.shrink import CannotShrink, planned_bytes, shrink
+from tasks.shrink_budget import ShrinkBudget
 from tasks.shrink_steps import shrunk_size
 from tests.fakes.definitions import definition, task
 
