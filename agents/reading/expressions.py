@@ -45,6 +45,10 @@ class Expressions(ABC):
     def call(self, function: Function, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What a function of the reference's own returns."""
 
+    @abstractmethod
+    def store(self, target: ast.expr, value: Any, scope: Scope) -> None:
+        """Give `target` the value, as an assignment does."""
+
     def value(self, node: ast.expr, scope: Scope) -> Any:
         self.count()
         match node:
