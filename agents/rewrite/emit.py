@@ -20,9 +20,9 @@ def _tile(rows, columns, whole_rows):
     wide = triton.next_power_of_2(columns)
     wide = wide if whole_rows else min(1024, wide)
     high = max(1, min(ELEMENTS // wide, triton.next_power_of_2(rows)))
-    while high > 1 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 2 * 132:
+    while high > 1 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 64:
         high //= 2
-    while not whole_rows and wide > 256 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 2 * 132:
+    while not whole_rows and wide > 256 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 64:
         wide //= 2
     return high, wide
 
