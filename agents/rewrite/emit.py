@@ -16,14 +16,12 @@ import triton.language as tl
 
 _TILE = '''
 def _tile(rows, columns, whole_rows):
-    """Rows and columns of a tile: about ELEMENTS values, fewer where the grid would leave the GPU idle."""
+    """Rows and columns of a tile: about ELEMENTS values, but a thousand where the grid would be small."""
     wide = triton.next_power_of_2(columns)
     wide = wide if whole_rows else min(1024, wide)
     high = max(1, min(ELEMENTS // wide, triton.next_power_of_2(rows)))
-    while high > 1 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 64:
+    while high > 1 and high * wide > 1024 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 64:
         high //= 2
-    while not whole_rows and wide > 256 and triton.cdiv(rows, high) * triton.cdiv(columns, wide) < 64:
-        wide //= 2
     return high, wide
 
 
