@@ -81,8 +81,10 @@ def row(session: Session, name: str, most: int, until: float) -> dict[str, Any]:
             f"  {agent:9} {tried[-1]['status']:10} {tried[-1].get('latency_ms')} {candidate.strategy[:60]}",
             err=True,
         )
+    environments = [found.pop("environment") for found in tried if "environment" in found]
     return {
         "task": name, "workloads": [w.uuid for w in task.workloads], "marks": list(task.marks), "candidates": tried,
+        "environment": environments[0] if environments else None,
     }  # fmt: skip
 
 

@@ -24,8 +24,8 @@ def table(record: dict[str, Any]) -> str:
 def _row(row: dict[str, Any]) -> str | None:
     accepted = [c for c in row["candidates"] if c["status"] == "accepted" and None not in c["latency_ms"]]
     peers = [c for c in accepted if c["agent"] in _BASELINES]
-    if not peers:
-        return None
+    if not peers or not any(c["agent"] not in _BASELINES for c in row["candidates"]):
+        return None  # the time was over before any of ours
     baseline = [min(times) for times in zip(*(c["latency_ms"] for c in peers), strict=True)]
     champion = min(accepted, key=lambda c: _mean(c["latency_ms"]))
     by = min(peers, key=lambda c: _mean(c["latency_ms"]))

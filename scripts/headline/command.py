@@ -18,9 +18,11 @@ from guard.errors import GuardBroken
 from guard.session import Session
 from guard.terms import terms_for
 from pipeline.cpu_share import cpu_share
+from scripts.arguments import named
 from scripts.headline import __doc__ as about
 from scripts.headline.candidates import ours, peer_of
 from scripts.headline.rows import ROWS, Row
+from scripts.headline.table import table
 from tasks.errors import TaskError
 from tasks.task import Task
 
@@ -36,11 +38,15 @@ Protocol = Literal["screen", "search", "final", "gate"]
 @click.option("--max-seconds", type=float, default=600.0, show_default=True)
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cuda", show_default=True)
 @click.option("--again", is_flag=True, help="Measure rows anew that the file already holds.")
+@click.option("--table", "shown", is_flag=True, help="Measure nothing: print what --out holds, in Markdown.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
 def main(
     names: str, settings: tuple[Path, ...], protocol: Protocol, max_seconds: float,
-    device: Literal["cpu", "cuda"], again: bool, out: Path,
+    device: Literal["cpu", "cuda"], again: bool, shown: bool, out: Path,
 ) -> None:  # fmt: skip
+    if shown:
+        click.echo(table(_read(out)))
+        return
     until = time.monotonic() + max_seconds
     chosen = [name for name in names.split(",") if name] or list(ROWS)
     if unknown := [name for name in chosen if name not in ROWS]:
@@ -112,7 +118,7 @@ def _read(out: Path) -> dict[str, Any]:
     if out.exists():
         held: dict[str, Any] = json.loads(out.read_text())
         return held
-    return {"command": shlex.join(["python", "-m", "scripts.headline", *sys.argv[1:]]), "rows": []}
+    return {"command": shlex.join(["python", "-m", "scripts.headline", *named(sys.argv[1:])]), "rows": []}
 
 
 def _write(out: Path, record: dict[str, Any]) -> None:
