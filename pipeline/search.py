@@ -4,29 +4,28 @@ While one candidate is judged, `lookahead` - 1 more are being proposed. An agent
 the candidates that were decided when it was asked, however fast or slow anybody is: so a run can be played again.
 """
 
-import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from guard.errors import GuardBroken
 from pipeline.blackboard.concluding import conclude
 from pipeline.blackboard.recall import Recall
 from pipeline.blackboard.retention import Retention
 from pipeline.journal import Event
+from pipeline.lane import Judge, Lane, paid_for
 from pipeline.ledger import Amounts, Exhausted, Ledger
-from pipeline.ledger.amounts import NOTHING
-from pipeline.outcome import GATE, rule_on
+from pipeline.outcome import rule_on
 from pipeline.plateau import Plateau
 from pipeline.policy import Option, Policy, Rounds
+from pipeline.policy.slot import Slot
 from pipeline.progress import Progress
 from pipeline.proposing import Asked, Inside, Proposer, Ticket
 from pipeline.ranking import ranked
-from pipeline.run_folder import Outcome, Run, remembered
-from pipeline.search_record import Record, asked_event, cost_of, judged_event
-from pipeline.search_state import MOST_FAULTS, Standing, State
+from pipeline.run_folder import Outcome, Run
+from pipeline.search_record import Record, asked_event, fault_event, judged_event
+from pipeline.search_state import MOST_FAULTS, Standing, State, without_samples
 from tasks.candidate import Candidate
 from tasks.task import Task
 
@@ -34,21 +33,8 @@ if TYPE_CHECKING:
     from agents.base import Agent
     from pipeline.blackboard.board import Board
 
-Judge = Callable[[Candidate], Outcome]
-"""The verdict, and what is foreseen for the target; without a target GPU this is what ranks."""
-
 ATTEMPTS_A_CANDIDATE = 20
 """Proposals that may be refused for each candidate of the budget before a search is given up."""
-
-
-@dataclass
-class _Slot:
-    """One ask that is under way."""
-
-    option: Option
-    ticket: Ticket
-    told: int
-    number: int
 
 
 @dataclass
@@ -84,8 +70,9 @@ class Search:
         )
         self._policy = self.policy or Rounds(tuple(self.agents))
         self._record = Record(self.run, self.board)
+        self._lane = Lane(self.run, self.judge, self.progress)
         self._faults = self.run.journal.faults
-        self._slots: deque[_Slot] = deque()
+        self._slots: deque[Slot] = deque()
         self._attempts = 0
 
     def go(self, budget: int) -> list[Outcome]:
@@ -138,7 +125,7 @@ class Search:
         ready = self.state.ready(draft=False)
         return self._policy.next(ready, "improve") if ready else None
 
-    def _asked(self, option: Option) -> _Slot:
+    def _asked(self, option: Option) -> Slot:
         standing = self.state.agents[option.agent]
         standing.asks += 1
         number, is_draft = standing.asks, option.mode == "draft"
@@ -150,9 +137,9 @@ class Search:
             ticket = lambda: Asked(candidate=shelved)  # noqa: E731
         else:
             ticket = self._proposers[option.agent].begin(partial(self.state.view, option.skill, is_draft))
-        return _Slot(option, ticket, self.state.told, number)
+        return Slot(option, ticket, self.state.told, number)
 
-    def _take(self, slot: _Slot) -> None:
+    def _take(self, slot: Slot) -> None:
         """What became of one ask."""
         asked, name = slot.ticket(), slot.option.agent
         standing = self.state.agents[name]
@@ -174,7 +161,7 @@ class Search:
             return
         self._tried(slot, asked, asked.candidate, about)
 
-    def _tried(self, slot: _Slot, asked: Asked, candidate: Candidate, about: str) -> None:
+    def _tried(self, slot: Slot, asked: Asked, candidate: Candidate, about: str) -> None:
         name = slot.option.agent
         known = self.state.known(candidate)
         if known is not None:
@@ -184,31 +171,26 @@ class Search:
             self.ledger.settle(about, Amounts(attempts=1))
             self.state.agents[name].shelf.append(candidate)
             self.plateau.declined(name)
-            self._note(
-                asked_event(name, asked, "unlike", slot.option.skill, "a draft was wanted; kept for later")
-            )
+            self._note(asked_event(slot, asked, "unlike", "a draft was wanted; kept for later"))
         else:
             self._judge_new(slot, asked, candidate, about)
 
-    def _judge_new(self, slot: _Slot, asked: Asked, candidate: Candidate, about: str) -> None:
+    def _judge_new(self, slot: Slot, asked: Asked, candidate: Candidate, about: str) -> None:
         name = slot.option.agent
         self.state.agents[name].breaker.new()
         kind = "a draft" if slot.option.mode == "draft" else None
-        self._note(asked_event(name, asked, "asked", slot.option.skill, kind))
+        self._note(asked_event(slot, asked, "asked", kind))
         self.progress.asked(name, candidate)
         try:
-            outcome = remembered(
-                self.run.outcome(candidate), lambda: self._measured(candidate), self.run.keep_outcome
-            )
+            outcome = self._lane.outcome(candidate)
         except BaseException:
             self.ledger.void(about)
             raise
-        reached = outcome.verdict.reason is None or outcome.verdict.reason.code not in GATE
-        self.ledger.settle(about, outcome.cost + Amounts(candidates=int(reached), attempts=1))
+        self.ledger.settle(about, paid_for(outcome))
         self._decide(slot, outcome)
         self.progress.judged(outcome, self.state.leader)
 
-    def _decide(self, slot: _Slot, outcome: Outcome) -> None:
+    def _decide(self, slot: Slot, outcome: Outcome) -> None:
         """Ruling, conclusion, memory, and then everybody is told."""
         name, parent = slot.option.agent, self.state.incumbent
         ruling = rule_on(outcome, parent, self.by_measurement)
@@ -228,31 +210,27 @@ class Search:
             )
             self._record.remember([self.state.recall.add(found)])
         self._policy.learn(slot.option, gain, outcome.cost.wall_us / 1e6)
-        light = self.state.judged[outcome.candidate.digest]
+        light = without_samples(outcome)
         for proposer in self._proposers.values():
             proposer.tell(outcome.candidate, light.verdict, predicted_ms=outcome.predicted_ms)
 
-    def _refuse(self, slot: _Slot, asked: Asked, candidate: Candidate, known: Outcome) -> None:
+    def _refuse(self, slot: Slot, asked: Asked, candidate: Candidate, known: Outcome) -> None:
         """A duplicate costs an attempt and no candidate; the one who asked is told again, and not without end."""
         name, breaker = slot.option.agent, self.state.agents[slot.option.agent].breaker
-        near = (
-            None
-            if known.candidate.digest == candidate.digest
-            else f"in all but words {known.candidate.digest}"
-        )
-        self._note(asked_event(name, asked, "duplicate", slot.option.skill, near))
+        is_same = known.candidate.digest == candidate.digest
+        near = None if is_same else f"in all but words {known.candidate.digest}"
+        self._note(asked_event(slot, asked, "duplicate", near))
         self._proposers[name].tell(candidate, known.verdict, predicted_ms=known.predicted_ms)
         self._policy.learn(slot.option, 0.0, 0.0)
         if breaker.refused(len(self.state.judged)):
-            kind = "retired" if breaker.is_final else "rested"
+            kind: Literal["retired", "rested"] = "retired" if breaker.is_final else "rested"
             self._note(Event(event=kind, agent=name, text="asks only for duplicates"))
 
-    def _failed(self, slot: _Slot, asked: Asked) -> None:
+    def _failed(self, slot: Slot, asked: Asked) -> None:
         """A proposer hung, crashed or answered nonsense: an attempt is lost, the search goes on."""
         name, standing = slot.option.agent, self.state.agents[slot.option.agent]
         self.ledger.charge(f"{name} {slot.number}", Amounts(attempts=1))
-        number = slot.number if asked.forgotten else None
-        self._note(Event(event="fault", agent=name, number=number, cost=cost_of(asked), text=asked.fault))
+        self._note(fault_event(slot, asked))
         self.progress.note(f"{name} made no proposal: {asked.fault}")
         if slot.option.mode == "draft":
             self.plateau.declined(name)
@@ -267,32 +245,4 @@ class Search:
             for outcome in self.run.outcomes():
                 if outcome.candidate.digest not in self.state.judged:
                     self.state.keep(outcome)
-                    paid = outcome.cost + Amounts(candidates=1, attempts=1)
-                    self.ledger.charge(f"kept {outcome.candidate.digest[:12]}", paid)
-
-    def _measured(self, candidate: Candidate) -> Outcome:
-        """Judged now; what it took is part of what is remembered, so that a replay counts the same."""
-        began = time.monotonic()
-        outcome = self._with_one_retry(candidate)
-        if outcome.cost != NOTHING:
-            return outcome  # a judge that keeps its own time
-        took = int((time.monotonic() - began) * 1e6)
-        return outcome.model_copy(update={"cost": Amounts(gpu_us=took, wall_us=took)})
-
-    def _with_one_retry(self, candidate: Candidate) -> Outcome:
-        """A machine hiccups once; twice on the same candidate is no hiccup."""
-        try:
-            return self.judge(candidate)
-        except GuardBroken as error:
-            self._note_broken(candidate, error)
-        try:
-            return self.judge(candidate)
-        except GuardBroken as error:
-            self._note_broken(candidate, error)
-            raise
-
-    def _note_broken(self, candidate: Candidate, error: GuardBroken) -> None:
-        self.progress.note(f"the guard broke on {candidate.digest[:12]}: {error}")
-        self.run.journal.append(
-            Event(event="note", candidate=candidate.digest, text=f"the guard broke: {error}")
-        )
+                    self.ledger.charge(f"kept {outcome.candidate.digest[:12]}", paid_for(outcome))

@@ -6,6 +6,7 @@ from agents.memory import Remembered, Sibling
 from pipeline.blackboard.board import Board
 from pipeline.journal import Event
 from pipeline.outcome import Ruling
+from pipeline.policy.slot import Slot
 from pipeline.proposing.base import Asked
 from pipeline.ranking import latency_ms
 from pipeline.run_folder import Outcome, Run
@@ -37,20 +38,25 @@ class Record:
             self.board.best_of(sibling)
 
 
-def asked_event(name: str, asked: Asked, kind: str, skill: str | None, text: str | None = None) -> Event:
+def asked_event(slot: Slot, asked: Asked, kind: str, text: str | None = None) -> Event:
     """Of a proposal: `asked`, `duplicate` or `unlike`."""
     candidate = asked.candidate
     return Event.model_validate(
         {
             "event": kind,
-            "agent": name,
+            "agent": slot.option.agent,
             "candidate": candidate.digest if candidate else None,
             "strategy": candidate.strategy if candidate and kind == "asked" else None,
-            "skill": skill,
+            "skill": slot.option.skill,
             "cost": cost_of(asked),
             "text": text,
         }
     )
+
+
+def fault_event(slot: Slot, asked: Asked) -> Event:
+    number = slot.number if asked.forgotten else None
+    return Event(event="fault", agent=slot.option.agent, number=number, cost=cost_of(asked), text=asked.fault)
 
 
 def cost_of(asked: Asked) -> dict[str, int] | None:

@@ -62,6 +62,8 @@ class State:
     def keep(self, outcome: Outcome) -> None:
         """Judged, and paid for."""
         light = without_samples(outcome)
+        if light.verdict.status == "rejected":  # its reason is all that is told again
+            light = light.model_copy(update={"verdict": light.verdict.model_copy(update={"workloads": ()})})
         digest = outcome.candidate.digest
         self.judged[digest] = light
         seen, alike = self._last_seen

@@ -1,6 +1,7 @@
 """`kernelarc submit`, line by line: each line's result is the next line's argument."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.run_folder import Final, Outcome, Run, remembered
 from pipeline.search_setup import open_search
+from pipeline.settings import Settings
 from submissions.facts import Provenance
 from submissions.package import package
 from submissions.submission import Submission
@@ -117,7 +119,21 @@ def command_of(run: Run) -> str:
     return (
         f"kernelarc submit {header.task} --budget {header.budget} --agents {','.join(header.agents)} "
         f"--seed {settings.seed} --device {header.device} --target {settings.target} "
-        f"--precision {settings.precision} --inputs {settings.inputs}"
+        f"--precision {settings.precision} --inputs {settings.inputs}{_chosen(settings)}"
+    )
+
+
+def _chosen(settings: Settings) -> str:
+    """What changes a search and is not as it is by default."""
+    names = (
+        "memory", "workers", "policy", "patience", "max_seconds", "max_gpu_seconds", "max_tokens", "max_dollars",
+        "model", "base_url", "model_command", "price_in", "price_out",
+    )  # fmt: skip
+    chosen = {name: getattr(settings, name) for name in names}
+    return "".join(
+        f" --{name.replace('_', '-')} {shlex.quote(str(value))}"
+        for name, value in chosen.items()
+        if value != Settings.model_fields[name].default
     )
 
 

@@ -93,11 +93,11 @@ class _Reading:
 
     def reply(self, request: Request, prices: Prices) -> Reply:
         text = "".join(self._texts)
-        counts = [getattr(self._usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-        is_counted = all(isinstance(count, int) and count >= 0 for count in counts)
-        if not is_counted:
-            asked = "".join(message.content for message in request.messages)
-            counts = [guessed_tokens(asked), guessed_tokens(text)]
+        read, wrote = (getattr(self._usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+        is_counted = isinstance(read, int) and isinstance(wrote, int) and read >= 0 and wrote >= 0
+        if not isinstance(read, int) or not isinstance(wrote, int) or not is_counted:
+            read = guessed_tokens("".join(message.content for message in request.messages))
+            wrote = guessed_tokens(text)
         finish = {"stop": "stop", "length": "length", "content_filter": "refused"}.get(
             self.finish or "", "cut"
         )
@@ -105,7 +105,7 @@ class _Reading:
             {
                 "text": text,
                 "finish": "refused" if self._refused else finish,
-                "spent": prices.spent(*counts),
+                "spent": prices.spent(read, wrote),
                 "counted": is_counted,
             }
         )

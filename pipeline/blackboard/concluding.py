@@ -16,8 +16,10 @@ def conclude(task: Task, outcome: Outcome, ruling: Ruling, parent: Outcome | Non
     candidate, verdict = outcome.candidate, outcome.verdict
     descriptor = describe(candidate)
     before = describe(parent.candidate) if parent else None
-    if ruling.word is Word.REVERT and verdict.reason is None and descriptor == before:
-        return None  # the same design with other numbers, a little slower, is tuning
+    if ruling.word is Word.REVERT and verdict.reason is None:
+        is_unknown = ruling.ratio is None and outcome.builds_for_target is not False
+        if is_unknown or descriptor == before:
+            return None  # the same design with other numbers, a little slower, is tuning
     is_win = ruling.word is Word.KEEP
     ratios = _ratios(verdict, parent.verdict) if parent else {}
     where = {uuid for uuid, ratio in ratios.items() if ratio < 1} if is_win else set()

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import create_engine, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 
 from agents.memory import Conclusion
 from pipeline.blackboard.tables import conclusions
@@ -47,7 +47,12 @@ def _joined(rows: list[dict[str, Any]]) -> Found:
 
 
 def _rows(url: str, task: str | None) -> Iterator[dict[str, Any]]:
-    engine = create_engine(_only_to_read(url))
+    try:
+        engine = create_engine(_only_to_read(url))
+    except (ArgumentError, ImportError) as error:
+        raise TaskError(
+            str(error).splitlines()[0], field="--blackboard", mend="give a SQLAlchemy address with its driver"
+        ) from None
     query = select(conclusions).order_by(conclusions.c.run, conclusions.c.key)
     if task is not None:
         query = query.where(conclusions.c.task == task)

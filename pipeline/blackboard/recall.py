@@ -10,6 +10,9 @@ from pipeline.blackboard.retention import Retention
 TRAP_VALUE = 0.1
 """In log time: what is thought to be saved by not stepping into a trap, before anything was seen of it."""
 
+MOST_EVIDENCE = 32
+"""Verdicts that a conclusion names; the first ones, and the count says how often it was drawn."""
+
 
 @dataclass
 class _Learned:
@@ -37,7 +40,7 @@ class Recall:
         if known is None:
             known = _Learned(conclusion, 1, worth, 1)
         else:
-            evidence = tuple(dict.fromkeys((*known.first.evidence, *conclusion.evidence)))
+            evidence = tuple(dict.fromkeys((*known.first.evidence, *conclusion.evidence)))[:MOST_EVIDENCE]
             known = _Learned(
                 known.first.model_copy(update={"evidence": evidence}),
                 known.replications + 1,

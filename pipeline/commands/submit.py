@@ -14,13 +14,19 @@ from pipeline.commands.options import (
     emit,
     inputs_option,
     kernelarc,
+    limits_options,
+    memory_option,
+    model_options,
     options,
+    patience_option,
+    policy_option,
     precision_option,
     runs_option,
     seed_option,
     settings_from,
     target_option,
     task_argument,
+    workers_option,
 )  # fmt: skip
 from pipeline.commands.search import shown_progress
 
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 @options(
     budget_option, agents_option, seed_option, target_option,
     click.option("--out", metavar="DIR", help="Where submissions are kept. [default: submissions]"),
+    memory_option, workers_option, policy_option, patience_option, *limits_options, *model_options,
     data_option, device_option, precision_option, inputs_option, cluster_option, runs_option,
 )  # fmt: skip
 def submit(task: str, as_json: bool, **given: Any) -> int:

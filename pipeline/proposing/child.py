@@ -8,7 +8,6 @@ nobody: the channel is a descriptor that no `print` reaches.
 import importlib
 import json
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -114,4 +113,4 @@ def _say(channel: IO[bytes], content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
