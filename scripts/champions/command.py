@@ -67,6 +67,7 @@ def judged(session: Session, task: Task, agent: str, candidate: Candidate) -> di
         "reason": verdict.reason.model_dump(mode="json", include={"code", "message"}) if verdict.reason else None,
         "latency_ms": [w.latency_ms for w in verdict.workloads], "timer": verdict.workloads[0].timer,
         "flags": list(verdict.flags), "seconds": round(time.monotonic() - began, 1),
+        "environment": verdict.environment.model_dump(mode="json"),
     }  # fmt: skip
 
 

@@ -44,9 +44,11 @@ def lint_paths(paths: Sequence[Path], data_roots: Sequence[Path] = ()) -> list[L
 
 def is_name(path: Path) -> bool:
     """Whether it could be a task's name: nothing lies there, and it is not spelt as a file or a full path."""
+    if "\0" in str(path):  # `exists` says no, and opening it says why
+        return False
     try:
         return not (path.suffix or path.is_absolute() or path.exists() or path.is_symlink())
-    except (OSError, ValueError):  # too long a name, a NUL in it: said when it is opened
+    except (OSError, ValueError):  # too long a name: said when it is opened
         return False
 
 

@@ -45,7 +45,7 @@ class TestTemplate(Shipped):
 
 
 def test_an_unknown_agent_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'referense'.*compile, library, reference, template"):
+    with pytest.raises(ValueError, match=r"'referense'.*compile, library, reference, rewrite, template"):
         create("referense", load("l1_rmsnorm"), 0)
 
 
