@@ -17,8 +17,7 @@ def nvfp4_gqa_knobs(gqa: Nvfp4Gqa) -> KnobSpace:
         {"block_n": block_n, "warps": warps, "stages": stages, "programs": programs, "head_columns": columns,
          "head_bytes": head_bytes, "head_stages": 3}
         for block_n, warps, stages, programs, columns, head_bytes in (
-            (64, 4, 3, 4, 32, 256), (64, 4, 3, 3, 64, 128), (128, 8, 3, 2, 16, 256), (64, 4, 3, 2, 32, 128),
-            (32, 4, 4, 6, 32, 256), (64, 4, 1, 4, 32, 256),
+            (64, 4, 3, 3, 64, 128), (128, 4, 1, 4, 64, 128), (64, 4, 3, 2, 32, 128), (64, 4, 3, 4, 32, 256),
         )
     ]  # fmt: skip
     return KnobSpace(

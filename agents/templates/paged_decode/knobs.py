@@ -19,8 +19,7 @@ def decode_knobs(attention: PagedAttention) -> KnobSpace:
     suggested = [
         {"block_n": block_n, "warps": warps, "programs": programs, "stages": stages}
         for block_n, warps, programs, stages in (
-            (64, 4, 4, 1), (128, 8, 2, 3), (64, 4, 2, 7), (64, 4, 1, 7), (64, 8, 1, 7), (32, 4, 4, 1), (128, 8, 2, 1),
-            (64, 4, 1, 1),
+            (128, 8, 2, 3), (64, 8, 1, 5), (64, 4, 1, 7), (64, 8, 1, 7), (64, 2, 1, 7), (32, 2, 4, 3),
         )
     ]  # fmt: skip
     return KnobSpace(

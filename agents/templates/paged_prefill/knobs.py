@@ -22,8 +22,7 @@ def prefill_knobs(attention: PagedAttention) -> KnobSpace:
     suggested = [
         {"block_m": block_m, "block_n": block_n, "warps": warps, "stages": stages, "parts": parts}
         for block_m, block_n, warps, stages, parts in (
-            (128, 64, 8, 3, 1), (128, 64, 8, 3, 2), (128, 64, 8, 5, 2), (128, 128, 8, 3, 1), (64, 64, 4, 3, 2),
-            (128, 64, 8, 5, 1),
+            (128, 64, 8, 3, 1), (128, 64, 8, 5, 2), (128, 128, 8, 3, 1), (128, 64, 8, 5, 1), (64, 64, 4, 3, 2),
         )
     ]  # fmt: skip
     return KnobSpace(
