@@ -1,6 +1,9 @@
 """What is kept of two candidates measured against each other: one line a process, and what was said of them."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, Self
+
+from pydantic import Field
 
 from guard.comparison import Comparison
 from guard.statistics.order import Arm
@@ -97,11 +100,31 @@ class Figure(Value):
 
 
 class Latency(Value):
-    """Of one workload: the median over processes of each one's plain median."""
+    """Of one workload: the median over processes of each one's plain median.
+
+    What activity records alone can give is not written where there are none.
+    """
 
     workload: str
     baseline_ms: float
     candidate_ms: float
+    baseline_busy_ms: float | None = Field(default=None, exclude_if=lambda busy: busy is None)
+    """Of the same calls, how long at least one kernel, copy or memset ran."""
+    candidate_busy_ms: float | None = Field(default=None, exclude_if=lambda busy: busy is None)
+    baseline_flags: tuple[str, ...] = Field(default=(), exclude_if=lambda flags: not flags)
+    """As `two_times.timing_flags` finds them."""
+    candidate_flags: tuple[str, ...] = Field(default=(), exclude_if=lambda flags: not flags)
+
+    def lines(self) -> Iterator[str]:
+        """For a person: both times of each arm; nothing where the busy time is not known."""
+        arms = (
+            ("baseline", self.baseline_ms, self.baseline_busy_ms, self.baseline_flags),
+            ("candidate", self.candidate_ms, self.candidate_busy_ms, self.candidate_flags),
+        )
+        for arm, official_ms, busy_ms, flags in arms:
+            if busy_ms is not None:
+                said = f"{self.workload}: {arm} {official_ms:.6g} ms, device busy for {busy_ms:.6g} ms"
+                yield "; ".join([said, *flags])
 
 
 class Screen(Value):
@@ -145,6 +168,7 @@ class Published(Value):
             word = "clearly slower: drop it" if self.screen.clearly_slower else "not clearly slower: keep it"
             p = self.screen.processes
             said.append(f"screen: {word}, ratio {self.screen.ratio:.4f}, P {p} v {p}; it can say no more")
+        said += [line for latency in self.latencies for line in latency.lines()]
         said += [f"flag: {flag}" for flag in self.flags]
         return (*said, self.remark) if self.remark else tuple(said)
 

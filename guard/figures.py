@@ -15,6 +15,7 @@ from guard.statistics.experiment import arms_of, compare_measurements
 from guard.statistics.intervals import median_interval
 from guard.statistics.location import mid_distribution_median, official_median, timer_tick_ns
 from guard.statistics.order import Arm
+from guard.two_times import busy_of, timing_flags
 from guard.verdict import Measurement
 from tasks.value import Value
 
@@ -41,7 +42,7 @@ def publish(shards: Sequence[Shard], remark: str = "") -> Published:
         Published(
             processes=count,
             figures=figures,
-            latencies=_latencies(arms),
+            latencies=_latencies(arms, shards),
             comparison=comparison,
             screen=screen,
             rejected=tuple((p.arm, p.reason) for s in shards for p in s.processes if p.reason is not None),
@@ -131,15 +132,21 @@ def _figure(arm: str, measurement: Measurement, tick_ms: float | None) -> Figure
     )  # fmt: skip
 
 
-def _latencies(arms: Arms) -> tuple[Latency, ...]:
+def _latencies(arms: Arms, shards: Sequence[Shard]) -> tuple[Latency, ...]:
     def latency(times: Sequence[Measurement], workload: str) -> float:
         return statistics.median(official_median(m.times_ms) for m in times if m.workload == workload)
 
-    workloads = dict.fromkeys(m.workload for m in arms[0])
+    def flags(arm: Arm, workload: str) -> tuple[str, ...]:
+        return timing_flags([m for s in shards for p in s.arm(arm) for m in p.measurements], workload)
+
     return tuple(
-        Latency(workload=w, baseline_ms=latency(arms[0], w), candidate_ms=latency(arms[1], w))
-        for w in workloads
-    )
+        Latency(
+            workload=w, baseline_ms=latency(arms[0], w), candidate_ms=latency(arms[1], w),
+            baseline_busy_ms=busy_of(arms[0], w), candidate_busy_ms=busy_of(arms[1], w),
+            baseline_flags=flags("A", w), candidate_flags=flags("B", w),
+        )
+        for w in dict.fromkeys(m.workload for m in arms[0])
+    )  # fmt: skip
 
 
 def _discarded(shards: Sequence[Shard]) -> int:

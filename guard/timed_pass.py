@@ -32,7 +32,7 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
             "timed", workload=index, index=_FIRST + process, dps=trial.dps, policy=trial.protocol.precision
         )
         try:
-            times = _one(trial, worker, index, call)
+            times, busy = _one(trial, worker, index, call)
         except CandidateFailed as failure:
             failure.workload = workload.uuid
             trial.statuses[workload.uuid] = Status.RUNTIME_ERROR
@@ -46,11 +46,15 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
                 timer=trial.timer,
                 kind="official",
                 times_ms=tuple(times),
+                busy_ms=busy,
             )
         )
 
 
-def _one(trial: Trial, worker: WorkerProcess, index: int, call: Message) -> list[float]:
+def _one(
+    trial: Trial, worker: WorkerProcess, index: int, call: Message
+) -> tuple[list[float], tuple[float, ...] | None]:
+    """Of each timed call the official time, and how long the device worked where that is recorded."""
     shifted = trial.reference.facts["workloads"][index]["input_bytes"] <= _SHIFT_COPY_LIMIT
     if not shifted:
         trial.flags.add("UNSHIFTED_POINTERS")
@@ -62,12 +66,13 @@ def _one(trial: Trial, worker: WorkerProcess, index: int, call: Message) -> list
     bracket_ms = (time.perf_counter() - began) * 1e3
     try:
         records = json.loads(worker.claims(int(answer["claim_bytes"])))
-        times = TIMERS[trial.timer].times_ms(records)
+        times, busy = TIMERS[trial.timer].times_ms(records), TIMERS[trial.timer].busy_ms(records)
     except _NO_RECORDS as error:
         raise CandidateFailed(ReasonCode.TIMING, f"timing failed: {error}", "timing") from error
     sane = len(times) == trial.protocol.timed_calls and all(0 < t < math.inf for t in times)
+    sane = sane and (busy is None or all(0 <= b <= t for b, t in zip(busy, times, strict=True)))
     if not sane or sum(times) > bracket_ms + _SLACK_MS:
         raise CandidateFailed(
             ReasonCode.TIMING, "the claimed times do not fit what the guard's own clock saw", "timing"
         )
-    return times
+    return times, None if busy is None else tuple(busy)

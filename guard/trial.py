@@ -8,6 +8,7 @@ from guard.protocol import Protocol
 from guard.reference_process import ReferenceProcess
 from guard.session import Session
 from guard.timers import choose_timer
+from guard.two_times import busy_of, timing_flags
 from guard.verdict import (
     Environment,
     Measurement,
@@ -103,6 +104,7 @@ class Trial:
             self.flags.add("FRAGILE")
         if self.protocol.official_rounds != OFFICIAL_ROUNDS or "shrunk" in self.task.marks:
             self.flags.add("NOT_STREAM_IDENTICAL")
+        self.flags.update(flag for w in workloads for flag in w.flags)
         marks = {
             *self.task.marks,
             *((getattr(self, "reference", None) and self.reference.facts["marks"]) or ()),
@@ -129,6 +131,8 @@ class Trial:
             has_nan=bool(figures and figures.has_nan), has_inf=bool(figures and figures.has_inf),
             matched_ratio=self.ratios.get(workload.uuid), latency_ms=latency,
             timer=self.timer if latency is not None else None, synthetic=bool(facts.get("synthetic")),
+            busy_ms=busy_of(self.measurements, workload.uuid) if latency is not None else None,
+            flags=timing_flags(self.measurements, workload.uuid) if latency is not None else (),
         )  # fmt: skip
 
     def _latency(self, uuid: str) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from tasks.trace import Status
 from tasks.value import Value, digest_of
@@ -60,6 +60,10 @@ class Measurement(Value):
     kind: Literal["measured", "official"]
     """`measured`: fresh values every call, every output checked. `official`: the evaluator's own loop."""
     times_ms: tuple[float, ...]
+    busy_ms: tuple[float, ...] | None = Field(default=None, exclude_if=lambda busy: busy is None)
+    """Of the same calls, how long at least one kernel, copy or memset ran; None where no activities were recorded.
+
+    Not written where there is none, so that files from before it was kept stay what they are, byte by byte."""
 
 
 def deciding(measurements: Iterable[Measurement], workload: str) -> tuple[Measurement, ...]:
@@ -98,6 +102,9 @@ FLAGS = {
     "NOT_STREAM_IDENTICAL": "the official random stream was not run whole (fewer rounds, or sizes scaled down), "
     "so error figures are not the public evaluator's",
     "UNSHIFTED_POINTERS": "inputs were too large to be copied to shifted addresses for the timed calls",
+    "HOST_BOUND": "more than a tenth of the official time passes between kernels, waiting for the host",
+    "LAUNCH_DOMINATED": "the official time is below three times that of a kernel that does nothing",
+    "TIMER_DISAGREE": "the activity records of the guard's own calls do not fit its own clock, or are missing",
 }
 """What the remarks of a verdict mean, for those who read them."""
 
@@ -117,6 +124,10 @@ class WorkloadVerdict(Value):
     latency_ms: float | None = None
     """As `latency_of` computes it from the measurements; none when it was not timed."""
     timer: TimerName | None = None
+    busy_ms: float | None = Field(default=None, exclude_if=lambda busy: busy is None)
+    """As `two_times.busy_of` computes it: of `latency_ms`, the part in which the device worked."""
+    flags: tuple[str, ...] = Field(default=(), exclude_if=lambda flags: not flags)
+    """Remarks on this workload's times, such as `HOST_BOUND`; `FLAGS` says what they mean."""
     synthetic: bool = False
     note: str = ""
 

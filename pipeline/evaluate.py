@@ -40,7 +40,11 @@ class Evaluation(Value):
             "reason": verdict.reason and verdict.reason.model_dump(mode="json"),
             "task": verdict.task,
             "solution_digest": verdict.candidate_digest,
-            "workloads": [w.model_dump(mode="json", include=fields) for w in verdict.workloads],
+            "workloads": [
+                # what a stored verdict leaves out where nothing is known is said here
+                {**w.model_dump(mode="json", include=fields), "busy_ms": w.busy_ms, "flags": list(w.flags)}
+                for w in verdict.workloads
+            ],
             "environment": verdict.environment.model_dump(mode="json"),
             "protocol": verdict.protocol,
             "precision": verdict.precision,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from guard.two_times import busy_of, timing_flags
 from guard.verdict import Verdict, WorkloadVerdict, deciding, latency_of
 from submissions.samples import Samples
 from tasks.trace import Status
@@ -48,6 +49,14 @@ def _of_times(judged: WorkloadVerdict, field: str, samples: Samples) -> Iterator
     if judged.latency_ms != median_ms:
         problem = f"{judged.latency_ms} ms are claimed; the median of the samples is {median_ms}"
         yield Disagreement(f"{field}.latency_ms", problem)
+    stated = {"busy_ms": judged.busy_ms, "flags": judged.flags}
+    derived = {
+        "busy_ms": busy_of(samples.candidate, judged.uuid),
+        "flags": timing_flags(samples.candidate, judged.uuid),
+    }
+    for name, claimed in stated.items():
+        if claimed != derived[name]:
+            yield Disagreement(f"{field}.{name}", f"{claimed} is claimed; the samples give {derived[name]}")
     used = (*deciding(samples.candidate, judged.uuid), *deciding(samples.reference, judged.uuid))
     timers = sorted({m.timer for m in used})
     if timers != [judged.timer]:

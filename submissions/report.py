@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from guard.verdict import FLAGS, latency_of
+from guard.verdict import FLAGS, WorkloadVerdict, latency_of
 from submissions.submission import Submission
 from submissions.upload import PRECISION
 
@@ -72,11 +72,13 @@ def _rows(submission: Submission) -> list[Row]:
                 absolute=_figure(judged.max_absolute_error),
                 relative=_figure(judged.max_relative_error),
                 matched=_figure(judged.matched_ratio),
-                latency=_figure(judged.latency_ms),
+                latency=_latency(judged),
                 timer=judged.timer or "-",
                 speedup=_figure(speedup),
                 note="; ".join(
-                    part for part in (original and f"shrunk from {original}", judged.note) if part
+                    part
+                    for part in (original and f"shrunk from {original}", *judged.flags, judged.note)
+                    if part
                 ),
             )
         )
@@ -98,6 +100,13 @@ def _commands(submission: Submission) -> list[str]:
         judge,
         *([f"mkdir -p {again} && cd {again} && {evidence.command}"] if evidence.command else []),
     ]
+
+
+def _latency(judged: WorkloadVerdict) -> str:
+    """The official time, and how long the device worked in it where that is known."""
+    if judged.busy_ms is None:
+        return _figure(judged.latency_ms)
+    return f"{_figure(judged.latency_ms)}, device busy {_figure(judged.busy_ms)}"
 
 
 def _figure(number: float | None) -> str:

@@ -29,3 +29,8 @@ class Timer(ABC):
     @abstractmethod
     def times_ms(records: Records) -> list[float]:
         """One time per timed call; `BadRecords` when the records allow none. In the guard; no torch."""
+
+    @staticmethod
+    def busy_ms(records: Records) -> list[float] | None:
+        """Of each timed call, how long the device worked; None where that is not recorded. In the guard."""
+        return None

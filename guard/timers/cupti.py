@@ -63,6 +63,10 @@ class Cupti(Timer):
     def times_ms(records: Records) -> list[float]:
         return [span / 1e6 for span, _ in spans_and_busy_ns(records)]
 
+    @staticmethod
+    def busy_ms(records: Records) -> list[float] | None:
+        return [busy / 1e6 for _, busy in spans_and_busy_ns(records)]
+
 
 def spans_and_busy_ns(records: Records) -> list[tuple[int, int]]:
     """Of each timed call: first start to last end, and the time in which at least one of its activities ran."""

@@ -18,7 +18,7 @@ from pipeline.commands.options import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from guard.verdict import Verdict
+    from guard.verdict import Verdict, WorkloadVerdict
 
 
 @click.command()
@@ -74,7 +74,7 @@ def _text(verdict: "Verdict") -> str:
             str(w.status),
             _figure(w.max_absolute_error),
             _figure(w.max_relative_error),
-            _figure(w.latency_ms),
+            _times(w),
             w.timer or "-",
         )
         for w in verdict.workloads
@@ -94,6 +94,13 @@ def _text(verdict: "Verdict") -> str:
         *(f"advice: {line}" for line in verdict.advice),
     ]
     return "\n".join([table([head, *rows]), said, *remarks])
+
+
+def _times(judged: "WorkloadVerdict") -> str:
+    """The official time, and beside it how long the device was busy, with what is remarkable about the two."""
+    busy = [] if judged.busy_ms is None else [f"busy {_figure(judged.busy_ms)}"]
+    beside = ", ".join([*busy, *judged.flags])
+    return f"{_figure(judged.latency_ms)} ({beside})" if beside else _figure(judged.latency_ms)
 
 
 def _figure(number: float | None) -> str:

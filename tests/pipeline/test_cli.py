@@ -109,7 +109,7 @@ def test_an_accepted_solution_exits_0_and_says_what_was_found(problem):
     assert set(said) >= {"status", "reason", "task", "solution_digest", "workloads", "environment"}
     assert said["workloads"][0] == {
         "uuid": "workload-4", "axes": {"n": 4}, "status": "PASSED", "max_absolute_error": 0.0,
-        "max_relative_error": 0.0, "latency_ms": 2.0, "timer": "wall",
+        "max_relative_error": 0.0, "latency_ms": 2.0, "timer": "wall", "busy_ms": None, "flags": [],
     }  # fmt: skip
 
 

@@ -38,6 +38,14 @@ def test_a_latency_off_by_one_bit_does_not_agree(verdict: Verdict) -> None:
     assert fields(with_first(verdict, latency_ms=nudged)) == ["verdict.workloads[0].latency_ms"]
 
 
+@pytest.mark.parametrize("claim", [{"busy_ms": 0.05}, {"flags": ("HOST_BOUND",)}])
+def test_a_busy_time_or_a_flag_that_no_record_bears_out_does_not_agree(
+    verdict: Verdict, claim: dict[str, Any]
+) -> None:
+    (name,) = claim
+    assert fields(with_first(verdict, **claim)) == [f"verdict.workloads[0].{name}"]
+
+
 def test_a_latency_by_no_timer_does_not_agree(verdict: Verdict) -> None:
     assert fields(with_first(verdict, timer=None))
 
