@@ -16,6 +16,7 @@ from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
 from guard.processes import WorkerProcess
 from guard.protocol import Protocol
+from guard.replay import replayed
 from guard.runner import cpp_compiler_major
 from guard.session import Session
 from guard.staging import Stage, path_fault
@@ -111,15 +112,19 @@ def run_passes(trial: Trial, worker: WorkerProcess, number: int, dice: random.Ra
 
 
 def _nothing_hidden(trial: Trial, number: int) -> None:
-    """The official times of this process beside the guard's own."""
+    """The official times of this process beside those of the guard's own calls."""
     for workload in trial.task.workloads:
         own = [m for m in trial.measurements if m.workload == workload.uuid and m.process == number]
         times = {
             kind: [t for m in own if m.kind == kind for t in m.times_ms] for kind in ("measured", "official")
         }
-        reason = hidden_host_time(workload.uuid, times["measured"], times["official"])
-        if reason is not None:
-            trial.hold_against(reason)
+        worked = trial.worked_ms.get(workload.uuid, ())
+        for reason in (
+            hidden_host_time(workload.uuid, times["measured"], times["official"]),
+            replayed(workload.uuid, times["official"], worked),
+        ):
+            if reason is not None:
+                trial.hold_against(reason)
 
 
 def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:

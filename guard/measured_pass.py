@@ -1,11 +1,15 @@
 """The guard's own calls: fresh values every time, every output checked, in an order nobody can foresee."""
 
+import math
 import random
 import time
 
 from guard.blame import CandidateFailed
 from guard.channel import Message
+from guard.claims import believed
 from guard.processes import WorkerProcess
+from guard.timers import TIMERS
+from guard.timers.base import BadRecords, Records, Worked
 from guard.trial import Trial
 from guard.verdict import Measurement, Reason, ReasonCode
 
@@ -14,6 +18,7 @@ BANK = {"cuda": 64, "cpu": 4}
 On a CPU hardly more than a process needs: drawing is what costs there, and no candidate is told of another's."""
 _BUILD_CALLS = 1
 _CHILD_PATIENCE_S = 2.0
+_WATCH_LIMIT_S = 30.0
 
 
 def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: random.Random) -> None:
@@ -38,6 +43,9 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     plan += [(index, kind) for index in workloads for kind in ("varied", "near", "near")]
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
+    watches = TIMERS[trial.timer].watches
+    if watches:
+        worker.ask("watch", _WATCH_LIMIT_S, timer=trial.timer)
     for index, kind in plan:
         if kind == "fresh":
             last[index] = seeds[index].pop()
@@ -46,12 +54,28 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
         if kind == "fresh":
             times[index].append(took)
     _no_children(worker)
+    worked = _worked(trial, worker, len(plan)) if watches else []
     for index, taken in times.items():
         uuid = trial.task.workloads[index].uuid
+        own = [w for w, call in zip(worked, plan, strict=False) if call == (index, "fresh")]
+        trial.worked_ms[uuid] = [w.once_ms for w in own]
         measurement = Measurement(
-            workload=uuid, process=process, timer="wall", kind="measured", times_ms=tuple(taken)
-        )
+            workload=uuid, process=process, timer="wall", kind="measured", times_ms=tuple(taken),
+            busy_ms=tuple(w.busy_ms for w in own) if own else None,
+        )  # fmt: skip
         trial.measurements.append(measurement)
+
+
+def _worked(trial: Trial, worker: WorkerProcess, calls: int) -> list[Worked]:
+    """How long the device worked in each call since `watch`, as the worker recorded it."""
+
+    def derive(records: Records) -> list[Worked]:
+        worked = TIMERS[trial.timer].worked(records)
+        if len(worked) != calls or not all(0 <= w.once_ms <= w.busy_ms < math.inf for w in worked):
+            raise BadRecords("what is recorded of the guard's own calls does not fit them")
+        return worked
+
+    return believed(worker, worker.ask("watched", _WATCH_LIMIT_S), derive)
 
 
 def _call(trial: Trial, worker: WorkerProcess, index: int, seed: int, kind: str, first: bool) -> float:

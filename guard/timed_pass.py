@@ -1,25 +1,20 @@
 """The official timing loop on a GPU: uninterrupted, timed inside the worker, checked from outside."""
 
-import json
 import math
 import time
 
 from guard.blame import CandidateFailed
 from guard.channel import Message
+from guard.claims import believed
 from guard.measured_pass import hold
 from guard.processes import WorkerProcess
 from guard.timers import TIMERS
-from guard.timers.base import BadRecords
 from guard.trial import Trial
 from guard.verdict import Measurement, ReasonCode
 from tasks.trace import Status
 
 _SHIFT_COPY_LIMIT = 16 << 30
 _SLACK_MS = 0.05
-_NO_RECORDS = (
-    BadRecords, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, OSError,
-)  # fmt: skip
-"""What claims raise that are no records: the worker may have written anything there."""
 _FIRST = 1 << 20
 """Seeds of this pass lie beyond those of any bank."""
 
@@ -64,11 +59,8 @@ def _one(
         warmup=trial.protocol.warmup_calls, timed=trial.protocol.timed_calls, shifted=shifted,
     )  # fmt: skip
     bracket_ms = (time.perf_counter() - began) * 1e3
-    try:
-        records = json.loads(worker.claims(int(answer["claim_bytes"])))
-        times, busy = TIMERS[trial.timer].times_ms(records), TIMERS[trial.timer].busy_ms(records)
-    except _NO_RECORDS as error:
-        raise CandidateFailed(ReasonCode.TIMING, f"timing failed: {error}", "timing") from error
+    timer = TIMERS[trial.timer]
+    times, busy = believed(worker, answer, lambda records: (timer.times_ms(records), timer.busy_ms(records)))
     sane = len(times) == trial.protocol.timed_calls and all(0 < t < math.inf for t in times)
     sane = sane and (busy is None or all(0 <= b <= t for b, t in zip(busy, times, strict=True)))
     if not sane or sum(times) > bracket_ms + _SLACK_MS:

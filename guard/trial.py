@@ -60,6 +60,8 @@ class Trial:
         self.figures: dict[str, Correctness] = {}
         self.ratios: dict[str, float] = {}
         self.measurements: list[Measurement] = []
+        self.worked_ms: dict[str, list[float]] = {}
+        """By workload, the device's work in each of the guard's own calls of the process at hand."""
         self.flags: set[str] = set()
         self.wrong: Reason | None = None
         self.isolation, self.log = "subprocess", ""

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,9 @@ from guard.sandbox.seal import leave_common_ground
 from guard.tamper import TamperWatch
 from guard.timed_loop import TimedLoop
 from guard.timers import TIMERS
+from guard.timers.base import CallWatch, Records
+from guard.timers.cupti import CuptiWatch
+from guard.verdict import TimerName
 
 _ANSWER_BYTES = 2000
 _MOST_CHANGES = 20
@@ -68,10 +72,12 @@ class Worker:
         self.isolation = enter(
             config["device"], [self.source], [self.scratch], self.inputs.name, features, keepers
         )
-        self._watch = TamperWatch(
-            (channel, outputs_module, Worker, TimedLoop, *TIMERS.values(), *_clocks(config["device"]))
-        )
+        own: tuple[ModuleType | type, ...] = (
+            channel, outputs_module, Worker, TimedLoop, *TIMERS.values(), CuptiWatch,
+        )  # fmt: skip
+        self._watch = TamperWatch((*own, *_clocks(config["device"])))
         self._run: Callable[..., Any] | None = None
+        self._calls_watch: CallWatch | None = None
         self._dps, self._names, self._dtypes = True, list[str](), list[torch.dtype]()
 
     def facts(self) -> Message:
@@ -103,6 +109,8 @@ class Worker:
                 self._call(message)
             case "seal":
                 seal()
+            case "watch" | "watched":
+                return self._watched(message.get("timer"))
             case "time":
                 return self._time(message)
             case "tamper":
@@ -133,7 +141,12 @@ class Worker:
             self._arguments(message),
             [self.outputs.tensor(Slot(**s)) for s in message["outputs"]],
         )
-        self.run_once(arguments, outputs)
+        once = partial(self.run_once, arguments, outputs)
+        if self._calls_watch is None:
+            once()
+        else:
+            copies = 0 if self._dps else sum(output.numel() > 0 for output in outputs)
+            self._calls_watch.around(once, copies)
         self._settle()
         give_back_spare(self.device)
 
@@ -145,6 +158,14 @@ class Worker:
             self._run(*arguments, *outputs)
             return
         self.copy_out(self._run(*arguments), outputs)
+
+    def _watched(self, timer: TimerName | None) -> Message | None:
+        """With a timer: watch the calls that follow. Without: what was seen of them."""
+        if timer is not None:
+            self._calls_watch = TIMERS[timer].watch()
+            return None
+        watch, self._calls_watch = self._calls_watch, None
+        return self._claim(watch.close() if watch is not None else {})
 
     def copy_out(self, result: Any, outputs: list[torch.Tensor]) -> None:
         found = as_tensors(result, self._names, self._dtypes, self.device)
@@ -163,7 +184,10 @@ class Worker:
         arguments = self._arguments(message)
         slots = [[self.outputs.tensor(Slot(**s)) for s in outputs] for outputs in message["slots"]]
         loop = TimedLoop(self._run, self._dps, arguments, slots, self.copy_out, message["shifted"])
-        records = loop.record(message["timer"], message["warmup"], message["timed"])
+        return self._claim(loop.record(message["timer"], message["warmup"], message["timed"]))
+
+    def _claim(self, records: Records) -> Message:
+        """Laid where the guard reads them: records are too long for the line."""
         body = json.dumps(records).encode()
         os.ftruncate(self._claims, 0)
         os.pwrite(self._claims, body, 0)

@@ -9,9 +9,11 @@ Warm-up and discovery calls start on an idle device; timed ones are launched beh
 
 import importlib.util
 from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from guard.timers.base import BadRecords, Records, Step, Timer
+from guard.timers.base import BadRecords, CallWatch, Records, Step, Timer, Worked
 
 _BUFFER_BYTES = 8 << 20
 
@@ -21,6 +23,7 @@ Activity = tuple[str, int, int]
 
 class Cupti(Timer):
     name = "cupti"
+    watches = True
 
     @staticmethod
     def is_available(device: str) -> bool:
@@ -29,35 +32,19 @@ class Cupti(Timer):
     @staticmethod
     def record(prepare: Step, call: Step, warmup: int, timed: int) -> Records:
         import torch
-        from cupti import cupti
 
         for index in range(warmup):
             prepare(index)
             torch.cuda.synchronize()
             call(index)
         torch.cuda.synchronize()
-        seen: list[Activity] = []
-        kinds = (cupti.ActivityKind.CONCURRENT_KERNEL, cupti.ActivityKind.MEMCPY, cupti.ActivityKind.MEMSET)
-        for kind in kinds:
-            cupti.activity_enable(kind)
-        cupti.activity_register_callbacks(
-            lambda: (_BUFFER_BYTES, 0),
-            lambda activities: seen.extend(_activity(cupti, a) for a in activities),
-        )
-        windows = []
+        watch = CuptiWatch()
         for index in range(timed + 1):
             prepare(warmup + index)
             if index == 0:
                 torch.cuda.synchronize()
-            began = cupti.get_timestamp()
-            call(warmup + index)
-            torch.cuda.synchronize()
-            windows.append((began, cupti.get_timestamp()))
-        cupti.activity_flush_all(0)
-        for kind in kinds:
-            cupti.activity_disable(kind)
-        cupti.finalize()
-        return _compact(seen, windows)
+            watch.around(partial(call, warmup + index))
+        return watch.close()
 
     @staticmethod
     def times_ms(records: Records) -> list[float]:
@@ -66,6 +53,65 @@ class Cupti(Timer):
     @staticmethod
     def busy_ms(records: Records) -> list[float] | None:
         return [busy / 1e6 for _, busy in spans_and_busy_ns(records)]
+
+    @staticmethod
+    def watch() -> CallWatch:
+        return CuptiWatch()
+
+    @staticmethod
+    def worked(records: Records) -> list[Worked]:
+        calls = records.get("calls")
+        if not isinstance(calls, list):
+            raise BadRecords("there are no activity records")
+        return [_worked(call) for call in calls]
+
+
+class CuptiWatch(CallWatch):
+    """One session of tracing, from its making until it is closed."""
+
+    def __init__(self) -> None:
+        import torch
+        from cupti import cupti
+
+        self._cupti, self._settle = cupti, torch.cuda.synchronize
+        self._seen: list[Activity] = []
+        self._windows: list[tuple[int, int]] = []
+        self._copies: list[int] = []
+        self._kinds = (
+            cupti.ActivityKind.CONCURRENT_KERNEL, cupti.ActivityKind.MEMCPY, cupti.ActivityKind.MEMSET,
+        )  # fmt: skip
+        for kind in self._kinds:
+            cupti.activity_enable(kind)
+        cupti.activity_register_callbacks(
+            lambda: (_BUFFER_BYTES, 0),
+            lambda activities: self._seen.extend(_activity(cupti, a) for a in activities),
+        )
+
+    def around(self, call: Callable[[], object], copies: int = 0) -> None:
+        began = self._cupti.get_timestamp()
+        call()
+        self._settle()
+        self._windows.append((began, self._cupti.get_timestamp()))
+        self._copies.append(copies)
+
+    def close(self) -> Records:
+        self._cupti.activity_flush_all(0)
+        for kind in self._kinds:
+            self._cupti.activity_disable(kind)
+        self._cupti.finalize()
+        return without_copies(_compact(self._seen, self._windows), self._copies)
+
+
+def without_copies(records: Records, copies: Sequence[int]) -> Records:
+    """The same without as many activities at the end of each call; those of a call are ordered by their starts."""
+    calls = [call[: max(0, len(call) - n)] for call, n in zip(records["calls"], copies, strict=True)]
+    return {**records, "calls": calls}
+
+
+def _worked(call: list[list[int]]) -> Worked:
+    last = {activity[0]: activity for activity in sorted(call, key=lambda a: a[1])}
+    busy, once = (_covered(sorted((a[1], a[2]) for a in some)) for some in (call, last.values()))
+    return Worked(busy / 1e6, once / 1e6)
 
 
 def spans_and_busy_ns(records: Records) -> list[tuple[int, int]]:
@@ -97,7 +143,8 @@ def _span(call: list[list[int]], wanted: Counter[int], known: set[int], index: i
 
 
 def _covered(spans: list[tuple[int, int]]) -> int:
-    covered, reached = 0, spans[0][0]
+    """Length of the union of intervals, sorted by their starts."""
+    covered, reached = 0, spans[0][0] if spans else 0
     for begin, end in spans:
         covered += max(0, end - max(begin, reached))
         reached = max(reached, end)
