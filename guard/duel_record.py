@@ -90,7 +90,9 @@ class Figure(Value):
     official_ms: float
     """The plain median."""
     location_ms: float
-    """The mid-distribution median, which decides."""
+    """The mid-distribution median, which decides, of the times that are not dropped."""
+    dropped: int = Field(default=0, exclude_if=lambda dropped: not dropped)
+    """Of the samples, how many passed before the process was steady; the interval leaves them out, too."""
     low_ms: float
     high_ms: float
     level: float | None

@@ -15,6 +15,7 @@ from guard.statistics.experiment import arms_of, compare_measurements
 from guard.statistics.intervals import median_interval
 from guard.statistics.location import mid_distribution_median, official_median, timer_tick_ns
 from guard.statistics.order import Arm
+from guard.statistics.steady import steady_part
 from guard.two_times import busy_of, timing_flags
 from guard.verdict import Measurement
 from tasks.value import Value
@@ -35,7 +36,9 @@ def publish(shards: Sequence[Shard], remark: str = "") -> Published:
     arms = paired_arms(shards)
     tick_ms = _tick_ms([*arms[0], *arms[1]])
     figures = tuple(
-        _figure(arm, m, tick_ms) for arm, times in zip(("A", "B"), arms, strict=True) for m in times
+        _figure(arm, m, tick_ms, header.terms.cut_warm_up)
+        for arm, times in zip(("A", "B"), arms, strict=True)
+        for m in times
     )
     comparison, screen, why = _decided(header, arms, _discarded(shards))
     return rounded(
@@ -93,17 +96,17 @@ def _decided(header: Header, arms: Arms, discarded: int) -> tuple[Comparison | N
         return None, None, "no process of both arms was timed"
     rule = header.terms.rule
     if rule is None:
-        return None, _screen(arms), ""
+        return None, _screen(arms, header.terms.cut_warm_up), ""
     try:
-        return compare_measurements(*arms, rule, discarded), None, ""
+        return compare_measurements(*arms, rule, discarded, header.terms.cut_warm_up), None, ""
     except CannotReject as refusal:
         return None, None, f"INCONCLUSIVE: {refusal}"
     except ValueError as refusal:
         raise GuardBroken(f"these times cannot be compared: {refusal}") from refusal
 
 
-def _screen(arms: Arms) -> Screen:
-    located = arms_of(*arms)
+def _screen(arms: Arms, cut_warm_up: bool) -> Screen:
+    located = arms_of(*arms, cut_warm_up)
     ratio = float(np.exp(located.candidate.mean() - located.baseline.mean()))
     return Screen(
         clearly_slower=clearly_slower(located.baseline, located.candidate),
@@ -117,17 +120,21 @@ def _tick_ms(measurements: Sequence[Measurement]) -> float | None:
     return tick / _NS_PER_MS if tick else None
 
 
-def _figure(arm: str, measurement: Measurement, tick_ms: float | None) -> Figure:
-    times = measurement.times_ms
+def _figure(arm: str, measurement: Measurement, tick_ms: float | None, cut_warm_up: bool) -> Figure:
+    all_times = measurement.times_ms
+    part = steady_part(all_times, measurement.unsettled) if cut_warm_up else None
+    times = all_times if part is None else tuple(part.times.tolist())
     interval = median_interval(times, tick=tick_ms or 0.0) if len(times) >= _FEWEST_FOR_AN_INTERVAL else None
+    restless = () if part is None or part.steady else ("NOT_STEADY",)
     return Figure.model_validate(
         {
-            "arm": arm, "process": measurement.process, "workload": measurement.workload, "samples": len(times),
-            "official_ms": official_median(times), "location_ms": float(mid_distribution_median(times, tick_ms)),
+            "arm": arm, "process": measurement.process, "workload": measurement.workload, "samples": len(all_times),
+            "dropped": 0 if part is None else part.dropped,
+            "official_ms": official_median(all_times), "location_ms": float(mid_distribution_median(times, tick_ms)),
             "low_ms": interval.low if interval else min(times), "high_ms": interval.high if interval else max(times),
             "level": interval.level if interval else None,
             "effective_samples": interval.effective_samples if interval else float(len(times)),
-            "flags": interval.flags if interval else ("FEW_SAMPLES",),
+            "flags": (*(interval.flags if interval else ("FEW_SAMPLES",)), *restless),
         }
     )  # fmt: skip
 

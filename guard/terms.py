@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from guard.comparison import FIXED, GATE, Rule
 from guard.protocol import FINAL, SEARCH, SMOKE, Protocol
 from tasks.value import Value, digest_of
@@ -19,6 +21,8 @@ class Terms(Value):
     """An arm, at most."""
     process: Protocol
     """What each process does; its own number of processes plays no part."""
+    cut_warm_up: bool = Field(default=False, exclude_if=lambda cut: not cut)
+    """Whether locations leave out what `steady_part` cuts; not so in files from before there was such a cut."""
 
     @property
     def digest(self) -> str:
@@ -29,18 +33,20 @@ _CPU_CALLS = 20
 """On a CPU the checked calls are the timed ones."""
 _ALL: dict[TermsName, Terms] = {
     "screen": Terms(
-        name="screen", rule=None, processes=2,
+        name="screen", rule=None, processes=2, cut_warm_up=True,
         process=SMOKE.model_copy(update={"official_rounds": 2, "measured_calls": 2}),
     ),
     "search": Terms(
-        name="search", rule=Rule(looks=(8,), shares=(1.0,)), processes=8,
+        name="search", rule=Rule(looks=(8,), shares=(1.0,)), processes=8, cut_warm_up=True,
         process=SEARCH.model_copy(update={"official_rounds": 2, "measured_calls": 2}),
     ),
     "final": Terms(
-        name="final", rule=FIXED, processes=10, process=FINAL.model_copy(update={"measured_calls": 2})
+        name="final", rule=FIXED, processes=10, cut_warm_up=True,
+        process=FINAL.model_copy(update={"measured_calls": 2}),
     ),
     "gate": Terms(
-        name="gate", rule=GATE, processes=20, process=FINAL.model_copy(update={"measured_calls": 2})
+        name="gate", rule=GATE, processes=20, cut_warm_up=True,
+        process=FINAL.model_copy(update={"measured_calls": 2}),
     ),
 }  # fmt: skip
 

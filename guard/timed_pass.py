@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import NamedTuple
 
 from guard.blame import CandidateFailed
 from guard.channel import Message
@@ -19,6 +20,14 @@ _FIRST = 1 << 20
 """Seeds of this pass lie beyond those of any bank."""
 
 
+class _Timed(NamedTuple):
+    """What the records say of all timed calls of one workload."""
+
+    times_ms: list[float]
+    busy_ms: list[float] | None
+    unsettled: int
+
+
 def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
     """Warm-up, discovery and timed calls for each workload; gives the official median, never more trust."""
     for index, workload in enumerate(trial.task.workloads):
@@ -27,7 +36,7 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
             "timed", workload=index, index=_FIRST + process, dps=trial.dps, policy=trial.protocol.precision
         )
         try:
-            times, busy = _one(trial, worker, index, call)
+            timed = _one(trial, worker, index, call)
         except CandidateFailed as failure:
             failure.workload = workload.uuid
             trial.statuses[workload.uuid] = Status.RUNTIME_ERROR
@@ -40,16 +49,14 @@ def timed_pass(trial: Trial, worker: WorkerProcess, process: int) -> None:
                 process=process,
                 timer=trial.timer,
                 kind="official",
-                times_ms=tuple(times),
-                busy_ms=busy,
+                times_ms=tuple(timed.times_ms),
+                busy_ms=None if timed.busy_ms is None else tuple(timed.busy_ms),
+                unsettled=timed.unsettled,
             )
         )
 
 
-def _one(
-    trial: Trial, worker: WorkerProcess, index: int, call: Message
-) -> tuple[list[float], tuple[float, ...] | None]:
-    """Of each timed call the official time, and how long the device worked where that is recorded."""
+def _one(trial: Trial, worker: WorkerProcess, index: int, call: Message) -> _Timed:
     shifted = trial.reference.facts["workloads"][index]["input_bytes"] <= _SHIFT_COPY_LIMIT
     if not shifted:
         trial.flags.add("UNSHIFTED_POINTERS")
@@ -60,11 +67,14 @@ def _one(
     )  # fmt: skip
     bracket_ms = (time.perf_counter() - began) * 1e3
     timer = TIMERS[trial.timer]
-    times, busy = believed(worker, answer, lambda records: (timer.times_ms(records), timer.busy_ms(records)))
-    sane = len(times) == trial.protocol.timed_calls and all(0 < t < math.inf for t in times)
-    sane = sane and (busy is None or all(0 <= b <= t for b, t in zip(busy, times, strict=True)))
-    if not sane or sum(times) > bracket_ms + _SLACK_MS:
+    timed = believed(
+        worker, answer, lambda r: _Timed(timer.times_ms(r), timer.busy_ms(r), timer.unsettled(r))
+    )
+    sane = len(timed.times_ms) == trial.protocol.timed_calls and all(0 < t < math.inf for t in timed.times_ms)
+    if sane and timed.busy_ms is not None:
+        sane = all(0 <= busy <= whole for busy, whole in zip(timed.busy_ms, timed.times_ms, strict=True))
+    if not sane or sum(timed.times_ms) > bracket_ms + _SLACK_MS:
         raise CandidateFailed(
             ReasonCode.TIMING, "the claimed times do not fit what the guard's own clock saw", "timing"
         )
-    return times, None if busy is None else tuple(busy)
+    return timed

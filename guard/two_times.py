@@ -1,7 +1,7 @@
 """Two times a workload: the official span, and how long the device was busy in it; and what their difference says."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from guard.verdict import Measurement, deciding, latency_of
 
@@ -33,9 +33,19 @@ def timing_flags(measurements: Iterable[Measurement], workload: str) -> tuple[st
     found = {
         "HOST_BOUND": official_ms - busy_ms > _GAP_SHARE * official_ms,
         "LAUNCH_DOMINATED": official_ms < _FLOORS * FLOOR_MS,
+        "NOT_STEADY": _restless(deciding(own, workload)),
         "TIMER_DISAGREE": any(map(_disagrees, own)),
     }
     return tuple(name for name, holds in found.items() if holds)
+
+
+def _restless(measurements: Sequence[Measurement]) -> bool:
+    """Whether most processes were not steady."""
+    # imported here: it takes scipy a second to load, and a CPU's times never need it
+    from guard.statistics.steady import steady_part
+
+    steady = sum(steady_part(m.times_ms, m.unsettled).steady for m in measurements)
+    return 2 * steady < len(measurements)
 
 
 def _disagrees(measurement: Measurement) -> bool:

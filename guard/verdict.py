@@ -65,6 +65,9 @@ class Measurement(Value):
 
     Not written where there is none, so that files from before it was kept stay what they are, byte by byte."""
 
+    unsettled: int = Field(default=0, exclude_if=lambda calls: not calls)
+    """Timed calls that passed before each ran the same kernels as the last; all where it never came to that."""
+
 
 def deciding(measurements: Iterable[Measurement], workload: str) -> tuple[Measurement, ...]:
     """The measurements that a workload's latency comes from: the official loop's, else the guard's own calls."""
@@ -104,6 +107,7 @@ FLAGS = {
     "UNSHIFTED_POINTERS": "inputs were too large to be copied to shifted addresses for the timed calls",
     "HOST_BOUND": "more than a tenth of the official time passes between kernels, waiting for the host",
     "LAUNCH_DOMINATED": "the official time is below three times that of a kernel that does nothing",
+    "NOT_STEADY": "in most processes the times were still settling after half of the timed calls, or drifted to the end",
     "TIMER_DISAGREE": "the activity records of the guard's own calls do not fit its own clock, or are missing",
 }
 """What the remarks of a verdict mean, for those who read them."""

@@ -19,6 +19,7 @@ from guard.statistics.location import log_location, timer_tick_ns
 from guard.statistics.looks import Look, looks_for
 from guard.statistics.modes import process_modes
 from guard.statistics.spread import minimal_detectable_effect, robust_spread
+from guard.statistics.steady import steady_part
 from guard.verdict import Measurement, TimerName
 
 _NS_PER_MS = 1e6
@@ -46,15 +47,19 @@ class _Endpoints(NamedTuple):
 
 
 def compare_measurements(
-    baseline: Sequence[Measurement], candidate: Sequence[Measurement], rule: Rule, discarded: int = 0
+    baseline: Sequence[Measurement],
+    candidate: Sequence[Measurement],
+    rule: Rule,
+    discarded: int = 0,
+    cut_warm_up: bool = False,
 ) -> Comparison:
     """Compare two arms by `rule`, from their raw times and nothing else; the same samples, the same answer.
 
     Every process of an arm must have timed every workload. `discarded` processes were thrown away for a
-    named cause; above a tenth of all that is selection, and refused. `ValueError` says what does not fit,
-    `CannotReject` that there are too few processes.
+    named cause; above a tenth of all that is selection, and refused. With `cut_warm_up` locations leave out
+    what `steady_part` cuts. `ValueError` says what does not fit, `CannotReject` that there are too few processes.
     """
-    arms = arms_of(baseline, candidate)
+    arms = arms_of(baseline, candidate, cut_warm_up)
     processes = min(arms.baseline.shape[1], arms.candidate.shape[1])
     if discarded > _MOST_DISCARDED * (2 * processes + discarded):
         raise ValueError(
@@ -93,7 +98,9 @@ def next_look(baseline: Sequence[Measurement], candidate: Sequence[Measurement],
     return next(later, None)
 
 
-def arms_of(baseline: Sequence[Measurement], candidate: Sequence[Measurement]) -> Arms:
+def arms_of(
+    baseline: Sequence[Measurement], candidate: Sequence[Measurement], cut_warm_up: bool = False
+) -> Arms:
     """Locations of every workload and process; `ValueError` when timers, kinds or workloads do not match."""
     both = [*baseline, *candidate]
     marks = {(m.timer, m.kind) for m in both}
@@ -105,15 +112,18 @@ def arms_of(baseline: Sequence[Measurement], candidate: Sequence[Measurement]) -
     tick_ms = tick_ns / _NS_PER_MS if tick_ns else None
     return Arms(
         workloads,
-        process_locations(baseline, workloads, tick_ms),
-        process_locations(candidate, workloads, tick_ms),
+        process_locations(baseline, workloads, tick_ms, cut_warm_up),
+        process_locations(candidate, workloads, tick_ms, cut_warm_up),
         timer,
         kind,
     )
 
 
 def process_locations(
-    measurements: Sequence[Measurement], workloads: Sequence[str], tick_ms: float | None
+    measurements: Sequence[Measurement],
+    workloads: Sequence[str],
+    tick_ms: float | None,
+    cut_warm_up: bool = False,
 ) -> Floats:
     """Log location of every workload in every process, `[workloads, processes]`: the process is the sample.
 
@@ -122,7 +132,8 @@ def process_locations(
     """
     times: dict[tuple[str, int], list[float]] = {}
     for m in measurements:
-        times.setdefault((m.workload, m.process), []).extend(m.times_ms)
+        kept = steady_part(m.times_ms, m.unsettled).times if cut_warm_up else m.times_ms
+        times.setdefault((m.workload, m.process), []).extend(kept)
     processes = sorted({process for _, process in times})
     wanted = {(w, p) for w in workloads for p in processes}
     if set(times) != wanted:

@@ -65,6 +65,11 @@ class Timer(ABC):
         return None
 
     @staticmethod
+    def unsettled(records: Records) -> int:
+        """How many timed calls passed before all ran the same; 0 where that is not recorded. In the guard."""
+        return 0
+
+    @staticmethod
     def watch() -> CallWatch:
         """Begin to watch calls that are made one by one. In the worker."""
         raise BadRecords("this timer watches no calls")

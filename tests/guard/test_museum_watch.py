@@ -13,7 +13,7 @@ from guard import channel
 from guard.host_time import hidden_host_time
 from guard.rearranged import rearranged
 from guard.tamper import TamperWatch
-from guard.timers.cupti import _compact, spans_and_busy_ns
+from guard.timers.activities import compact, spans_and_busy_ns
 from guard.verdict import ReasonCode
 
 Patch = pytest.MonkeyPatch
@@ -146,10 +146,10 @@ def test_nothing_is_held_against_what_was_not_timed() -> None:
 
 def test_work_under_a_name_that_discovery_did_not_show_counts() -> None:
     seen = [("flush", 0, 40), ("tiny", 60, 62), ("flush", 100, 140), ("tiny", 142, 144), ("hidden", 144, 190)]
-    records = _compact(seen, [(50, 70), (95, 200)])
+    records = compact(seen, [(50, 70), (95, 200)])
     assert spans_and_busy_ns(records) == [(48, 48)]
 
 
 def test_the_flush_before_a_call_never_counts() -> None:
     seen = [("flush", 0, 40), ("own", 60, 70), ("flush", 100, 140), ("own", 142, 152)]
-    assert spans_and_busy_ns(_compact(seen, [(50, 75), (95, 160)])) == [(10, 10)]
+    assert spans_and_busy_ns(compact(seen, [(50, 75), (95, 160)])) == [(10, 10)]

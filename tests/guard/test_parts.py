@@ -11,8 +11,9 @@ from guard.bank import Bank, Drawn
 from guard.buffers.memfd import MemfdBuffer
 from guard.layout import ALIGNMENT, LARGEST_SHIFT, Slot, contiguous, offsets, room
 from guard.outputs import WrongOutputs, as_tensors
+from guard.timers.activities import spans_and_busy_ns
 from guard.timers.base import BadRecords
-from guard.timers.cupti import Cupti, spans_and_busy_ns
+from guard.timers.cupti import Cupti
 from guard.timers.wall import Wall
 
 

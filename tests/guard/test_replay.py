@@ -17,8 +17,9 @@ from guard.layout import contiguous
 from guard.measured_pass import measured_pass
 from guard.replay import replayed
 from guard.timers import TIMERS
+from guard.timers.activities import settled_after, without_copies
 from guard.timers.base import CallWatch, Records, Timer, Worked
-from guard.timers.cupti import Cupti, without_copies
+from guard.timers.cupti import Cupti
 from guard.verdict import Measurement, ReasonCode
 from guard.worker import Worker
 
@@ -268,3 +269,23 @@ def test_a_timer_without_records_is_never_asked_to_watch() -> None:
     both.trial.timer = "wall"
     assert both.measure().busy_ms is None
     assert both.trial.worked_ms == {"w": []}
+
+
+@pytest.mark.parametrize(
+    ("extra", "after"),
+    [
+        ((), 0),
+        ((0, 1), 2),
+        ((1, 2, 3, 4, 5, 6, 7), 10),
+        ((1, 2, 3, 4, 5, 6), 7),
+        ((9,), 10),
+        ((0, 2, 4, 6, 8), 10),
+        (tuple(range(10)), 0),
+    ],
+)
+def test_calls_are_settled_once_all_that_follow_run_the_same(extra: tuple[int, ...], after: int) -> None:
+    """Of ten timed calls, those in `extra` ran one more kernel, as an autotuner does."""
+    calls = [[[0, 0, 10]], *([[0, 0, 10], *([[1, 20, 30]] * (n in extra))] for n in range(10))]
+    records = {"names": ["a", "b"], "calls": calls, "prepared": []}
+    assert settled_after(records) == after
+    assert Cupti.unsettled(records) == after
