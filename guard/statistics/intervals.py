@@ -33,7 +33,10 @@ def median_interval(times: ArrayLike, level: float = 0.95, tick: float = 0.0) ->
     """
     values = finite(np.ravel(np.asarray(times)), at_least=5)
     effective = effective_samples(values)
-    if effective == values.size:
+    if 2.0 ** (1 - values.size) > 1 - level:
+        # not even the smallest and the largest hold the median at this level: of five, at 93.75 %
+        low, high = values.min(), values.max()
+    elif effective == values.size:
         low, high = mstats.median_cihs(values, alpha=1 - level)
     else:
         low, high = np.quantile(values, _median_shares(effective, level))

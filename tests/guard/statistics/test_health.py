@@ -92,6 +92,20 @@ def test_twelve_samples_promise_no_interval_at_95_percent() -> None:
     assert interval.flags
 
 
+@pytest.mark.parametrize("times", [[1.0] * 5, [3.0, 1.0, 2.0, 5.0, 4.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+def test_the_ends_of_five_samples_are_all_that_can_be_said(times: list[float]) -> None:
+    interval = median_interval(times)
+    assert interval[:3] == (min(times), max(times), None)
+    assert interval.flags
+
+
+@pytest.mark.parametrize(("n", "level"), [(6, 0.95), (7, 0.99), (8, 0.99), (11, 0.999)])
+def test_so_few_samples_have_an_interval_within_them_at_any_level(n: int, level: float) -> None:
+    times = np.random.default_rng(n).permutation(n).astype(float)
+    interval = median_interval(times, level)
+    assert 0 <= interval.low < interval.high <= n - 1
+
+
 ONE_MODE = {
     "gauss": lambda rng: 10 + 0.1 * rng.normal(size=200),
     "lognormal": lambda rng: rng.lognormal(0, 0.05, 200),
