@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -27,7 +28,7 @@ _NULL_BYTES = 4096
 def serve(line: socket.socket, config: Message) -> None:
     """Open the task, say READY, and answer requests until the guard hangs up."""
     try:
-        reference = Reference(config)
+        reference = Reference(config, lambda uuid: channel.send(line, {"proving": uuid}))
         channel.send(line, {"ready": reference.facts()}, reference.fds())
     except Exception as error:  # noqa: BLE001 - the definition's code runs here; the guard divides the blame
         channel.send(line, {"fault": _fault(error, config["device"])})
@@ -47,7 +48,7 @@ def serve(line: socket.socket, config: Message) -> None:
 class Reference:
     """One task on one device."""
 
-    def __init__(self, config: Message) -> None:
+    def __init__(self, config: Message, proving: Callable[[str], None] = lambda _: None) -> None:
         task = Task.model_validate_json(Path(config["task"]).read_text())
         self.device = torch.device(config["device"])
         if self.device.type == "cuda":
@@ -56,9 +57,10 @@ class Reference:
             torch.set_num_threads(config["threads"])
         self.values = Values(task, self.device, config["inputs"], Bank(config["cache_bytes"]), os.urandom(32))
         began = time.perf_counter()
-        self.workloads = [
-            self.values.prove(index, config["memory_bytes"]) for index in range(len(task.workloads))
-        ]
+        self.workloads: list[Message] = []
+        for index, workload in enumerate(task.workloads):
+            proving(workload.uuid)
+            self.workloads.append(self.values.prove(index, config["memory_bytes"]))
         self.proof_s = time.perf_counter() - began
         kind = BUFFERS[self.device.type]
         ring = config["ring_bytes"]

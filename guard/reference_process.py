@@ -4,19 +4,21 @@ import contextlib
 import os
 import signal
 import socket
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from guard import channel
 from guard.blame import has_ended, log_tail, printable
-from guard.channel import ChannelClosed, Message
+from guard.channel import ChannelClosed, ChannelTimeout, Message
 from guard.errors import GuardBroken
 from guard.runner import Zygote
 from tasks.errors import TaskError
 
 _READY_LIMIT_S = 180.0
-_ANSWER_LIMIT_S = 900.0
+_ANSWER_LIMIT_S = 600.0
+"""As long as a whole evaluation may take: what the reference alone is longer at cannot be judged."""
 _ENDING_LIMIT_S = 10.0
 
 
@@ -32,8 +34,7 @@ class ReferenceProcess:
             theirs.close()
             self._pid = int(channel.receive(self._line, _READY_LIMIT_S)[0]["pid"])
             self._handle = os.pidfd_open(self._pid)
-            message, self.fds = channel.receive(self._line, _ANSWER_LIMIT_S)
-            self.facts: Message = _sound(message)["ready"]
+            self.facts: Message = self._proved(config)["ready"]
         except BaseException as error:
             self.close(patience_s=0.0)
             if not isinstance(error, ChannelClosed | OSError):
@@ -41,6 +42,27 @@ class ReferenceProcess:
             said = log_tail(Path(config["log"])).strip().splitlines()
             last = f" ({printable(said[-1], 300)})" if said else ""
             raise GuardBroken(f"the reference process failed before it was ready: {error}{last}") from error
+
+    def _proved(self, config: Mapping[str, Any]) -> Message:
+        """Wait until generator and reference ran on every workload.
+
+        Where they do not end that is the definition's fault; before the first workload it is the machine's.
+        """
+        until, workload = time.monotonic() + _ANSWER_LIMIT_S, ""
+        while True:
+            try:
+                message, self.fds = channel.receive(self._line, max(0.001, until - time.monotonic()))
+            except ChannelTimeout as error:
+                if not workload:
+                    raise ChannelTimeout(f"no answer within {_ANSWER_LIMIT_S:.0f} s") from error
+                raise TaskError(
+                    f"it and the generator of its inputs were still at workload {workload} after {_ANSWER_LIMIT_S:.0f} s",
+                    file=config.get("name"), field="reference",
+                    mend="see that it ends, or give smaller axes, fewer workloads, or another device",
+                ) from error  # fmt: skip
+            if "proving" not in message:
+                return _sound(message)
+            workload = str(message["proving"])
 
     def ask(self, op: str, **details: Any) -> Message:
         try:

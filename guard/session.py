@@ -86,7 +86,7 @@ class Session:
         file = self.scratch / f"task-{task.digest[:16]}.json"
         file.write_text(task.model_dump_json())
         config = {
-            "task": str(file), "device": self.device, "inputs": self.inputs, "threads": self.threads,
+            "task": str(file), "name": task.name, "device": self.device, "inputs": self.inputs, "threads": self.threads,
             "cache_bytes": cache_bytes(self.device), "memory_bytes": available_bytes(self.device),
             "ring_bytes": _RING_BYTES[self.device], "log": str(self.scratch / "reference.log"),
         }  # fmt: skip
