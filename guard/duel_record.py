@@ -129,6 +129,14 @@ class Latency(Value):
                 yield "; ".join([said, *flags])
 
 
+class AtOneClock(Value):
+    """Of one workload: candidate over baseline, each arm with its own dependence on the clock, at `clock_mhz`."""
+
+    workload: str
+    clock_mhz: float
+    ratio: float
+
+
 class Screen(Value):
     """All that two processes an arm may say."""
 
@@ -147,6 +155,8 @@ class Published(Value):
     latencies: tuple[Latency, ...]
     comparison: Comparison | None = None
     screen: Screen | None = None
+    at_one_clock: tuple[AtOneClock, ...] = Field(default=(), exclude_if=lambda opinions: not opinions)
+    """A second opinion, where processes of one arm ran at clocks that differ."""
     rejected: tuple[tuple[Arm, Reason], ...] = ()
     flags: tuple[str, ...] = ()
     remark: str = ""
@@ -170,6 +180,10 @@ class Published(Value):
             word = "clearly slower: drop it" if self.screen.clearly_slower else "not clearly slower: keep it"
             p = self.screen.processes
             said.append(f"screen: {word}, ratio {self.screen.ratio:.4f}, P {p} v {p}; it can say no more")
+        said += [
+            f"{o.workload}: at {o.clock_mhz:.0f} MHz in both arms the ratio would be {o.ratio:.4f}"
+            for o in self.at_one_clock
+        ]
         said += [line for latency in self.latencies for line in latency.lines()]
         said += [f"flag: {flag}" for flag in self.flags]
         return (*said, self.remark) if self.remark else tuple(said)

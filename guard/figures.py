@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from guard.comparison import CannotReject, Comparison
-from guard.duel_record import Figure, Header, Latency, ProcessRecord, Published, Screen, Shard
+from guard.duel_record import AtOneClock, Figure, Header, Latency, ProcessRecord, Published, Screen, Shard
 from guard.errors import GuardBroken
+from guard.one_clock import at_one_clock, clocks_of, turns_round
 from guard.statistics.decision import clearly_slower
 from guard.statistics.experiment import arms_of, compare_measurements
 from guard.statistics.intervals import median_interval
@@ -24,6 +25,7 @@ _DIGITS = 10
 """Of a published figure. Logarithms of two processors may differ in the last bit, and never in the tenth digit."""
 _NS_PER_MS = 1e6
 _WANDER = 0.01
+_WANDERING = "CLOCKS_WANDER"
 _FEWEST_FOR_AN_INTERVAL = 6
 """Of five, not even the smallest and the largest hold the median at 95 %."""
 V = TypeVar("V", bound=Value)
@@ -41,6 +43,10 @@ def publish(shards: Sequence[Shard], remark: str = "") -> Published:
         for m in times
     )
     comparison, screen, why = _decided(header, arms, _discarded(shards))
+    flags = _flags(header, shards)
+    opinions = _at_one_clock(header, arms, shards) if comparison is not None and _WANDERING in flags else ()
+    if comparison is not None and turns_round(comparison, opinions):
+        flags = (*flags, "CLOCK_DISAGREES")
     return rounded(
         Published(
             processes=count,
@@ -48,8 +54,9 @@ def publish(shards: Sequence[Shard], remark: str = "") -> Published:
             latencies=_latencies(arms, shards),
             comparison=comparison,
             screen=screen,
+            at_one_clock=opinions,
             rejected=tuple((p.arm, p.reason) for s in shards for p in s.processes if p.reason is not None),
-            flags=_flags(header, shards),
+            flags=flags,
             remark=remark or why,
         )
     )
@@ -103,6 +110,12 @@ def _decided(header: Header, arms: Arms, discarded: int) -> tuple[Comparison | N
         return None, None, f"INCONCLUSIVE: {refusal}"
     except ValueError as refusal:
         raise GuardBroken(f"these times cannot be compared: {refusal}") from refusal
+
+
+def _at_one_clock(header: Header, arms: Arms, shards: Sequence[Shard]) -> tuple[AtOneClock, ...]:
+    if not header.terms.second_opinion:
+        return ()
+    return at_one_clock(arms_of(*arms, header.terms.cut_warm_up), clocks_of(shards))
 
 
 def _screen(arms: Arms, cut_warm_up: bool) -> Screen:
@@ -166,7 +179,7 @@ def _flags(header: Header, shards: Sequence[Shard]) -> tuple[str, ...]:
     flags = {
         "UNLOCKED_CLOCKS": header.environment.kind == "cuda" and header.clock_policy == "unlocked",
         "POWER_CAPPED": "sw-power-cap" in reasons,
-        "CLOCKS_WANDER": any(_wanders(records, arm) for arm in ("A", "B")),
+        _WANDERING: any(_wanders(records, arm) for arm in ("A", "B")),
         "CO_TENANT": any(p.conditions.other_processes for p in records),
         "DISCARDED": any(p.spoilt for p in records),
     }

@@ -23,6 +23,8 @@ class Terms(Value):
     """What each process does; its own number of processes plays no part."""
     cut_warm_up: bool = Field(default=False, exclude_if=lambda cut: not cut)
     """Whether locations leave out what `steady_part` cuts; not so in files from before there was such a cut."""
+    second_opinion: bool = Field(default=False, exclude_if=lambda asked: not asked)
+    """Whether arms are also compared at one clock where clocks wandered; not so in older files."""
 
     @property
     def digest(self) -> str:
@@ -33,19 +35,19 @@ _CPU_CALLS = 20
 """On a CPU the checked calls are the timed ones."""
 _ALL: dict[TermsName, Terms] = {
     "screen": Terms(
-        name="screen", rule=None, processes=2, cut_warm_up=True,
+        name="screen", rule=None, processes=2, cut_warm_up=True, second_opinion=True,
         process=SMOKE.model_copy(update={"official_rounds": 2, "measured_calls": 2}),
     ),
     "search": Terms(
-        name="search", rule=Rule(looks=(8,), shares=(1.0,)), processes=8, cut_warm_up=True,
+        name="search", rule=Rule(looks=(8,), shares=(1.0,)), processes=8, cut_warm_up=True, second_opinion=True,
         process=SEARCH.model_copy(update={"official_rounds": 2, "measured_calls": 2}),
     ),
     "final": Terms(
-        name="final", rule=FIXED, processes=10, cut_warm_up=True,
+        name="final", rule=FIXED, processes=10, cut_warm_up=True, second_opinion=True,
         process=FINAL.model_copy(update={"measured_calls": 2}),
     ),
     "gate": Terms(
-        name="gate", rule=GATE, processes=20, cut_warm_up=True,
+        name="gate", rule=GATE, processes=20, cut_warm_up=True, second_opinion=True,
         process=FINAL.model_copy(update={"measured_calls": 2}),
     ),
 }  # fmt: skip
