@@ -31,7 +31,7 @@ def one_rank_too_near(at_most: Any, alpha: float) -> int:
     return max(0, null_tables.interval_rank(at_most, alpha) - 1)
 
 
-def iterations_as_samples(measurements: Any, workloads: Any, tick_ms: Any) -> Any:
+def iterations_as_samples(measurements: Any, workloads: Any, tick_ms: Any, cut_warm_up: Any) -> Any:
     return np.array(
         [np.concatenate([np.log(m.times_ms) for m in measurements if m.workload == w]) for w in workloads]
     )
