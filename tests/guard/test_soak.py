@@ -56,7 +56,7 @@ def _go_through(session: Session, protocol: Protocol, count: int) -> None:
     task = matmul_task(rows=(24,))
     honest = judge(task, candidate(task), protocol.model_copy(update={"build_limit_s": 60.0}), session)
     assert honest.status == "accepted", honest.reason
-    (reference,) = at_work(descendants(session.zygote.pid))
+    (reference,) = _alive(session)
     descriptors, files = _descriptors(), set(session.scratch.iterdir())
     for number, source in enumerate(islice(cycle(SOURCES), count)):
         judge(task, candidate(task, f"{HEAD}{source}# {number}\n"), protocol, session)
