@@ -6,7 +6,8 @@ from pathlib import Path
 
 _CPU_SHARE, _CPU_MOST = 0.25, 6 << 30
 _GPU_SHARE, _GPU_MOST = 0.15, 16 << 30
-_READINGS, _BETWEEN_S = 20, 0.1
+_READINGS, _BETWEEN_S, _STILL = 60, 0.1, 4
+"""The driver frees what an ended process held in steps, with rests of a few tenths of a second between them."""
 
 
 def available_bytes(device: str) -> int:
@@ -14,11 +15,10 @@ def available_bytes(device: str) -> int:
     return _gpu_free() if device == "cuda" else _host_available()
 
 
-def cache_bytes(device: str) -> int:
-    """Bytes that the reference may keep of inputs and expected values between candidates."""
-    if device == "cuda":
-        return int(min(_GPU_MOST, _GPU_SHARE * _gpu_free()))
-    return int(min(_CPU_MOST, _CPU_SHARE * _host_available()))
+def cache_bytes(device: str, available: int) -> int:
+    """Bytes that the reference may keep of inputs and expected values between candidates, of those `available`."""
+    most, share = (_GPU_MOST, _GPU_SHARE) if device == "cuda" else (_CPU_MOST, _CPU_SHARE)
+    return int(min(most, share * available))
 
 
 def _host_available() -> int:
@@ -41,17 +41,19 @@ def _meminfo(name: str) -> int:
 
 
 def _gpu_free() -> int:
-    """Free bytes once they no longer grow: a process that has just ended gives its memory back by and by."""
+    """Free bytes once they have rested: a process that has just ended gives its memory back by and by."""
     import pynvml
 
     pynvml.nvmlInit()
     try:
         handle = pynvml.nvmlDeviceGetHandleByIndex(0)
         free = int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+        still = 0
         for _ in range(_READINGS):
             time.sleep(_BETWEEN_S)
             before, free = free, int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
-            if free <= before:
+            still = still + 1 if free <= before else 0
+            if still == _STILL:
                 break
         return free
     finally:

@@ -85,9 +85,10 @@ class Session:
         self._drop_reference()
         file = self.scratch / f"task-{task.digest[:16]}.json"
         file.write_text(task.model_dump_json())
+        available = available_bytes(self.device)
         config = {
             "task": str(file), "name": task.name, "device": self.device, "inputs": self.inputs, "threads": self.threads,
-            "cache_bytes": cache_bytes(self.device), "memory_bytes": available_bytes(self.device),
+            "cache_bytes": cache_bytes(self.device, available), "memory_bytes": available,
             "ring_bytes": _RING_BYTES[self.device], "log": str(self.scratch / "reference.log"),
         }  # fmt: skip
         self._reference = (task.digest, ReferenceProcess(self.zygote, config))
