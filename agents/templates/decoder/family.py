@@ -4,21 +4,17 @@ Bound by the matrices' bytes where tokens are few, by the tensor cores where the
 library's; norms, rotations and the gate are one pass each; attention never writes its scores.
 """
 
-from functools import cache
 from math import log2
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.decoder.form import Decoder
 from agents.templates.decoder.knobs import decoder_knobs
 from agents.templates.decoder.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -44,8 +40,8 @@ class DecoderFamily:
         return Proposal(
             strategy=f"decoder layer: one gate-and-up kernel {knobs['tile']} to {knobs['fused_to']} tokens, "
             f"the library beyond{attention}{merged}",
-            source=_template().render(
-                form=match, a=match.attention, knobs=knobs, tile=tile, turns=_turns(match)
+            source=rendered(
+                _TEMPLATE, form=match, a=match.attention, knobs=knobs, tile=tile, turns=_turns(match)
             ),
             languages=(Language.TRITON,),
             destination_passing_style=True,
@@ -56,14 +52,3 @@ def _turns(form: Decoder) -> float:
     """The binary logarithm of the last pair's frequency, were there one more: that of the base, negative."""
     base = form.attention.base if form.attention else None
     return -log2(base) if base else 0.0
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())

@@ -1,9 +1,7 @@
 """The family of matrix products."""
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
@@ -11,11 +9,9 @@ from agents.templates.gemm.form import Gemm, Shape
 from agents.templates.gemm.knobs import gemm_knobs
 from agents.templates.gemm.plan import Plan, class_of, experience, plan_of_knobs, suited
 from agents.templates.gemm.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 _GROUP = 8
@@ -55,9 +51,9 @@ class GemmFamily:
 
 def _proposal(gemm: Gemm, plans: Mapping[Shape, Plan], words: str) -> Proposal:
     title = _title(gemm)
-    source = _template().render(
-        gemm=gemm, plans={s: p.text for s, p in plans.items()}, group=_GROUP, title=title
-    )
+    besides = [f"in_{name}" for name in (*gemm.tiles, *gemm.vectors, *gemm.scalars)]
+    texts = {shape: plan.text for shape, plan in plans.items()}
+    source = rendered(_TEMPLATE, gemm=gemm, besides=besides, plans=texts, group=_GROUP, title=title)
     return Proposal(
         strategy=f"Triton {title[0].lower()}{title[1:].rstrip('.')}: {words}"[:160],
         source=source,
@@ -79,15 +75,3 @@ def _words(plan: Plan) -> str:
     how += [f"{plan.parts} parts"] if plan.parts > 1 else []
     how += [word for word in ("persistent", "swapped") if getattr(plan, word)]
     return " ".join([*how, "in halves"] if plan.pieces > 1 else how)
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    environment.filters["prefixed"] = lambda name: f"in_{name}"
-    return environment.from_string(_TEMPLATE.read_text())

@@ -1,8 +1,6 @@
 """The family of CUDA C++ matrix products for Hopper."""
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.cuda_proposal import CudaProposal
 from agents.templates.base import Knobs, KnobSpace
@@ -10,10 +8,8 @@ from agents.templates.gemm.form import Gemm
 from agents.templates.gemm.plan import FEW
 from agents.templates.gemm.recognise import recognise
 from agents.templates.hopper_gemm.knobs import FEW_KNOBS, MANY_KNOBS, hopper_knobs
+from agents.templates.source import rendered
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _FOLDER = Path(__file__).parent
 _SOURCES = ("binding.cpp", "kernel.cu", "few.cu")
@@ -56,7 +52,7 @@ class HopperGemmFamily:
             "rows": match.rows,
             "weight": match.products[0].weight,
         }
-        sources = {name: _template(f"{name}.j2").render({**given, **names}) for name in _SOURCES}
+        sources = {name: rendered(_FOLDER / f"{name}.j2", **{**given, **names}) for name in _SOURCES}
         turned = FEW_KNOBS if knobs["rows"] == "few" else MANY_KNOBS
         words = ", ".join(f"{name} {knobs[name]}" for name in turned)
         return CudaProposal(
@@ -85,14 +81,3 @@ def _is_plain(gemm: Gemm) -> bool:
 def _can_be_read(gemm: Gemm) -> bool:
     """Rows of 16 bytes and multiples of it."""
     return all(n % 8 == 0 and k % 8 == 0 for _, n, k in gemm.shapes)
-
-
-@cache
-def _template(name: str) -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string((_FOLDER / name).read_text())

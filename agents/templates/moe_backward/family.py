@@ -4,20 +4,16 @@ Few tokens an expert: bound by reading every matrix (gate and up twice) and writ
 products of [slots, hidden, inner]. Matrices of fp32 are rounded to the operands' type on their way to the tensor cores.
 """
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.moe_backward.form import MoeBackward
 from agents.templates.moe_backward.knobs import PRODUCTS, Tile, moe_backward_knobs
 from agents.templates.moe_backward.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -39,7 +35,7 @@ class MoeBackwardFamily:
 
     def render(self, match: MoeBackward, knobs: Knobs) -> Proposal:
         tiles = {name: Tile.read(str(knobs[name])) for name in PRODUCTS}
-        source = _template().render(form=match, knobs=knobs, **tiles)
+        source = rendered(_TEMPLATE, form=match, knobs=knobs, **tiles)
         shown = ", ".join(f"{name} {knobs[name]}" for name in tiles)
         return Proposal(
             strategy=f"Triton expert backward, counting sort: {knobs['rows']} rows from {knobs['many_from']} slots, "
@@ -48,14 +44,3 @@ class MoeBackwardFamily:
             languages=(Language.TRITON,),
             destination_passing_style=True,
         )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())

@@ -4,20 +4,16 @@ Few tokens: bound by reading the matrices of the experts that are chosen, once e
 ragged experts. Nothing is widened on its way: scales are applied to sums of 128 products.
 """
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.moe_fp8.form import MoeFp8
 from agents.templates.moe_fp8.knobs import Tile, moe_fp8_knobs
 from agents.templates.moe_fp8.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -41,18 +37,7 @@ class MoeFp8Family:
         return Proposal(
             strategy=f"Triton fp8 experts, counting sort: {knobs['rows']} rows from {knobs['many_from']} slots, "
             f"into {knobs['into']}, out of {knobs['out_of']}",
-            source=_template().render(form=match, knobs=knobs, into=into, out_of=out_of),
+            source=rendered(_TEMPLATE, form=match, knobs=knobs, into=into, out_of=out_of),
             languages=(Language.TRITON,),
             destination_passing_style=True,
         )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())

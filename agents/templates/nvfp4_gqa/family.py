@@ -7,7 +7,7 @@ from agents.templates.base import Knobs, KnobSpace
 from agents.templates.nvfp4_gqa.form import Nvfp4Gqa
 from agents.templates.nvfp4_gqa.knobs import nvfp4_gqa_knobs
 from agents.templates.nvfp4_gqa.recognise import recognise
-from agents.templates.paged_attention.source import rendered
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.paged_attention import PagedAttention, recognise
-from agents.templates.paged_attention.source import rendered
 from agents.templates.paged_prefill.knobs import prefill_knobs
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
 

@@ -1,19 +1,15 @@
 """The family of row-wise norms."""
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.row_norm.form import RowNorm
 from agents.templates.row_norm.knobs import row_norm_knobs
 from agents.templates.row_norm.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -34,7 +30,7 @@ class RowNormFamily:
 
     def render(self, match: RowNorm, knobs: Knobs) -> Proposal:
         looped = int(knobs["block"]) < match.longest
-        source = _template().render(norm=match, knobs=knobs, looped=looped, kind=_KINDS[match.kind])
+        source = rendered(_TEMPLATE, norm=match, knobs=knobs, looped=looped, kind=_KINDS[match.kind])
         return Proposal(
             strategy=_strategy(match, knobs, looped),
             source=source,
@@ -44,17 +40,6 @@ class RowNormFamily:
 
 
 _KINDS = {"rms": "RMSNorm", "layer": "LayerNorm"}
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())
 
 
 def _strategy(norm: RowNorm, knobs: Knobs, looped: bool) -> str:

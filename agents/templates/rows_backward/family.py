@@ -4,20 +4,16 @@ Bound by memory: two rows are read and one is written. The gradient of the gain 
 adds up its own rows in registers, and a second small kernel adds the programs' sums, always in the same order.
 """
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
 from agents.templates.rows_backward.form import RowsBackward
 from agents.templates.rows_backward.knobs import rows_backward_knobs
 from agents.templates.rows_backward.recognise import recognise
+from agents.templates.source import rendered
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -39,18 +35,7 @@ class RowsBackwardFamily:
         return Proposal(
             strategy=f"Triton RMSNorm backward: tiles of {knobs['tile']}, {knobs['per_thread']} values a thread, "
             f"{knobs['programs']} programs a multiprocessor, {knobs['stages']} stages",
-            source=_template().render(form=match, knobs=knobs),
+            source=rendered(_TEMPLATE, form=match, knobs=knobs),
             languages=(Language.TRITON,),
             destination_passing_style=True,
         )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())

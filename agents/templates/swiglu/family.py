@@ -4,20 +4,16 @@ Bound by memory: three elements move for each that is computed. A thread has one
 sources in flight; a matrix of few elements is cut finer, until every multiprocessor has a piece.
 """
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.proposal import Proposal
 from agents.templates.base import Knobs, KnobSpace
+from agents.templates.source import rendered
 from agents.templates.swiglu.form import ACTIVATIONS, Gated
 from agents.templates.swiglu.knobs import gated_knobs
 from agents.templates.swiglu.recognise import recognise
 from tasks.solution import Language
 from tasks.task import Task
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _TEMPLATE = Path(__file__).parent / "kernel.py.j2"
 
@@ -36,7 +32,7 @@ class GatedFamily:
         return gated_knobs()
 
     def render(self, match: Gated, knobs: Knobs) -> Proposal:
-        source = _template().render(gated=match, knobs=knobs, formula=ACTIVATIONS[match.activation])
+        source = rendered(_TEMPLATE, gated=match, knobs=knobs, formula=ACTIVATIONS[match.activation])
         streamed = ", streamed" if knobs["streamed"] else ""
         return Proposal(
             strategy=f"Triton {match.activation} gate: tiles of {knobs['tile']}, {knobs['columns']} columns, "
@@ -45,14 +41,3 @@ class GatedFamily:
             languages=(Language.TRITON,),
             destination_passing_style=True,
         )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.from_string(_TEMPLATE.read_text())

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def rendered(path: Path, **values: Any) -> str:
+def rendered(path: Path, /, **values: Any) -> str:
+    """The template at `path`, which may include others of the families' folders; a name it lacks is an error."""
     return _template(path).render(**values)
 
 
