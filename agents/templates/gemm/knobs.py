@@ -87,14 +87,6 @@ def _suits(plan: Plan, rows: str, most: int) -> bool:
     )
 
 
-def _suits_few(plan: Plan) -> bool:
-    """Streamed: as much in flight as registers hold, 32 to 128 bytes a thread. Else: stages of a fair size."""
-    tile = plan.block_n * plan.block_k
-    if plan.streamed:
-        return plan.block_n <= 64 and 16 <= tile // (32 * plan.warps) <= 64
-    return plan.warps == 4 and 32 <= plan.block_n <= 128 and plan.block_k <= 256 and tile >= 64 * 64
-
-
 def _start(gemm: Gemm, classes: tuple[str, ...]) -> list[Knobs]:
     """For each class what experience says, then its next best ideas; the classes in turns."""
     ideas = [_ideas(gemm, rows) for rows in classes]
