@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agents.rewrite.cone import cone, depends_on_inputs, is_dear, is_fusible, only_moves
 from agents.rewrite.kernel import Kernel, MustBeStored
-from agents.rewrite.program import Op, Program, Vector
+from agents.rewrite.program import Op, Program, Vector, product
 from agents.rewrite.rows import is_rows
 from agents.rewrite.views import SPLITS, is_view
 from agents.rewrite.writer import Writer
@@ -39,7 +39,6 @@ class _Planner:
         self.fusible = {op.name for op in program.ops.values() if is_fusible(program, op)}
         self.stored: set[str] = set()
         self.host: set[str] = set(program.ops) - self.fusible
-        self.consumers = program.consumers()
         for op in program.ops.values():
             if op.name not in self.fusible:
                 for name in op.reads:
@@ -153,7 +152,8 @@ class _Planner:
         if home.domain != other.domain and not self._same_rows(home, other):
             return False
         shared = (set(home.tensors) | set(home.roots)) & set(other.tensors)
-        if not any(self.program.types[name].elements == product_of(home, self.program) for name in shared):
+        size = product(home.domain, self.program.workloads)
+        if not any(self.program.types[name].elements == size for name in shared):
             return False
         outside = [name for name in other.tensors if name not in home.roots]
         if any(self._depends(name, set(home.roots), kernels) for name in outside):
@@ -239,10 +239,3 @@ class _Planner:
                 found.add(name)
                 waiting += self.program.ops[name].reads
         return found
-
-
-def product_of(kernel: Kernel, program: Program) -> Vector:
-    total = program.one()
-    for size in kernel.domain:
-        total = tuple(a * b for a, b in zip(total, size, strict=True))
-    return total

@@ -79,7 +79,7 @@ def tensor_arguments(op: Op) -> tuple[Any, ...]:
     if (
         op.base in _CASTS
         or op.base in _UNARY
-        or op.base in ("gelu", "clamp", "clamp_min", "clamp_max", "pow", "leaky_relu")
+        or op.base in ("gelu", "clamp", "clamp_min", "clamp_max", "pow")
     ):
         return op.args[:1]
     if op.base in ("where", "masked_fill"):

@@ -83,14 +83,6 @@ class Program:
     def one(self, size: int = 1) -> Vector:
         return (size,) * self.workloads
 
-    def consumers(self) -> dict[str, list[str]]:
-        """For every value the operations that read it; results are read by nobody here."""
-        found: dict[str, list[str]] = {name: [] for name in (*self.types, *self.ops)}
-        for op in self.ops.values():
-            for name in op.reads:
-                found[name].append(op.name)
-        return found
-
 
 def refs_in(value: Any) -> Iterator[Ref]:
     if isinstance(value, Ref):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from agents.rewrite.program import Number, Op, Program, Ref, Vector, product
+from agents.rewrite.program import Number, Op, Program, Vector, product
 
 Index = tuple[str, ...]
 """One expression for each dimension."""
@@ -53,11 +53,11 @@ def _segments(old: tuple[Vector, ...], new: tuple[Vector, ...], workloads: int) 
     found, start, first, i, j = [], 0, 0, 0, 0
     while i < len(old) or j < len(new):
         one, two = product(old[start:i], workloads), product(new[first:j], workloads)
-        if one == two and (i > start and j > first):
+        if one == two and i > start and j > first:
             found.append((start, i, j))
             start, first = i, j
             continue
-        grow_old = i < len(old) and (j >= len(new) or (sum(one) <= sum(two) and i <= len(old)))
+        grow_old = i < len(old) and (j >= len(new) or sum(one) <= sum(two))
         if grow_old:
             i += 1
         else:
@@ -220,16 +220,3 @@ def _plus(part: str, more: Vector, text: SizeText) -> str:
 def held(text: str) -> str:
     """In parentheses unless it is one word."""
     return text if text.isidentifier() or text.isdigit() else f"({text})"
-
-
-__all__ = [
-    "SPLITS",
-    "Index",
-    "Ref",
-    "SizeText",
-    "broadcast_index",
-    "held",
-    "is_view",
-    "reshaped",
-    "source_index",
-]
