@@ -82,24 +82,11 @@ class _Emitter:
             if f"i{place}" not in text or set(kernel.domain[place]) == {1}:
                 continue
             after = product(kernel.domain[place + 1 : -1], self.program.workloads)
-            divided = "row" if set(after) == {1} else f"row // {self._inside(kernel, after)}"
+            divided = "row" if set(after) == {1} else f"row // {kernel.size(after)}"
             before = product(kernel.domain[:place], self.program.workloads)
-            whole = (
-                divided
-                if set(before) == {1}
-                else f"({divided}) % {self._inside(kernel, kernel.domain[place])}"
-            )
+            whole = divided if set(before) == {1} else f"({divided}) % {kernel.size(kernel.domain[place])}"
             lines.append(f"i{place} = {whole}")
         return lines
-
-    def _inside(self, kernel: Kernel, vector: tuple[int, ...]) -> str:
-        if len(set(vector)) == 1:
-            return str(vector[0])
-        known = next((name for name, value in kernel.numbers.items() if value == vector), None)
-        if known is None:
-            known = f"n{len(kernel.numbers)}"
-            kernel.numbers[known] = vector
-        return known
 
     def body(self, plan: Plan) -> list[str]:
         lines = [

@@ -29,4 +29,13 @@ class Kernel:
     """Sizes that differ from workload to workload, by parameter."""
     strides: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Parameter by (value, dimension), of values whose layout is not known."""
-    asked: int = 0
+
+    def size(self, values: tuple[int | float, ...]) -> str:
+        """A number, or the parameter that holds it where it differs from workload to workload."""
+        if len(set(values)) == 1:
+            return str(values[0])
+        known = next((name for name, held in self.numbers.items() if held == values), None)
+        if known is None:
+            known = f"n{len(self.numbers)}"
+            self.numbers[known] = values
+        return known

@@ -31,28 +31,11 @@ class Writer:
         for root in self.kernel.roots:
             self._store(root)
 
-    def size(self, vector: tuple[int | float, ...]) -> str:
-        """A number, or the parameter that holds it."""
-        if len(set(vector)) == 1:
-            return str(vector[0])
-        for name, known in self.kernel.numbers.items():
-            if known == vector:
-                return name
-        name = f"n{len(self.kernel.numbers)}"
-        self.kernel.numbers[name] = vector
-        return name
-
     def _store(self, root: str) -> None:
         typed, domain = self.program.types[root], self.kernel.domain
         row_only = typed.shape != domain
-        if not row_only:
-            index: Index = (*self._lead, "c")
-        elif typed.shape == (*domain[:-1], self.program.one()):
-            index = (*self._lead, "0")
-        else:
-            index = self._lead
-        text, kind = self._value(root, index)
-        columns = self.size(domain[-1])
+        text, kind = self._value(root, self._root_index(root))
+        columns = self.kernel.size(domain[-1])
         place = "row" if row_only else f"row * {columns} + c"
         mask = "rows_in" if row_only else "rows_in & columns_in"
         tile = "(R, 1)" if row_only else "(R, C)"
@@ -82,7 +65,7 @@ class Writer:
         if op is None or (name in self.stored and not is_own):
             return self._loaded(name, index, condition)
         if is_view(self.program, op):
-            source, place = source_index(self.program, op, index, self.size)
+            source, place = source_index(self.program, op, index, self.kernel.size)
             return self._value(source, place, condition)
         if op.base in ("cat", "stack"):
             return self._joined(op, index, condition)
@@ -91,10 +74,11 @@ class Writer:
         return self._pointwise(op, index, condition)
 
     def _root_index(self, name: str) -> Index:
-        rank = len(self.program.types[name].shape)
-        if self.program.types[name].shape == self.kernel.domain:
+        """Where the tile stands in a root; one of a value a row may have kept the dimension."""
+        shape, domain = self.program.types[name].shape, self.kernel.domain
+        if shape == domain:
             return (*self._lead, "c")
-        return (*self._lead, "0") if rank == len(self.kernel.domain) else self._lead
+        return (*self._lead, "0") if len(shape) == len(domain) else self._lead
 
     def _pointwise(self, op: Op, index: Index, condition: str) -> tuple[str, str]:
         dtype = self.program.types[op.name].dtype
@@ -107,7 +91,7 @@ class Writer:
             return self._value(argument.name, broadcast_index(index, shape), condition)
         assert isinstance(argument, Number)
         if argument.constant is None:
-            return self.size(argument.values), "number"
+            return self.kernel.size(argument.values), "number"
         return _literal(argument.constant), "number"
 
     def _joined(self, op: Op, index: Index, condition: str) -> tuple[str, str]:
@@ -115,18 +99,16 @@ class Writer:
         dtype = self.program.types[op.name].dtype
         dim = op.args[1] if len(op.args) > 1 else op.kwargs.get("dim", Number((0,)))
         place = int(dim.constant or 0) % len(index)
-        text = ""
+        text, at, size = "", held(index[place]), self.kernel.size
         for name, start, end in reversed(_with_starts(self.program, op, place)):
-            part = index[place] if set(start) == {0} else f"{held(index[place])} - {self.size(start)}"
+            part = index[place] if set(start) == {0} else f"{at} - {size(start)}"
             inner = (*index[:place], part, *index[place + 1 :])
             if op.base == "stack":
                 inner = (*index[:place], *index[place + 1 :])
-            here = f"({held(index[place])} >= {self.size(start)}) & ({held(index[place])} < {self.size(end)})"
+            here = f"({at} >= {size(start)}) & ({at} < {size(end)})"
             wanted = f"{condition} & {here}" if condition else here
             piece = converted(*self._value(name, inner, wanted), dtype)
-            text = (
-                piece if not text else f"tl.where({held(index[place])} < {self.size(end)}, {piece}, {text})"
-            )
+            text = piece if not text else f"tl.where({at} < {size(end)}, {piece}, {text})"
         return self._assigned(op.name, text), dtype
 
     def _of_rows(self, op: Op, index: Index) -> tuple[str, str]:
@@ -139,7 +121,7 @@ class Writer:
         x, kind = self._value(operand, (*lead, "c"))
         x = converted(x, kind, "float32")
         dtype = self.program.types[op.name].dtype
-        length = self.size(self.kernel.domain[-1])
+        length = self.kernel.size(self.kernel.domain[-1])
         if not keeps_shape(op):
             return self._assigned(op.name, rounded(reduced(op, x, "columns_in", length), dtype)), dtype
         if index[-1] != "c":
@@ -176,7 +158,6 @@ class Writer:
         nothing = "0.0" if typed.dtype in TL and "float" in typed.dtype else "0"
         text = f"tl.load({pointer} + {place}{self._mask(place, condition, nothing)})"
         wide = text if typed.dtype not in _NARROW else f"{text}.to(tl.float32)"
-        self.kernel.asked += 1
         return self._assigned(f"{name}_in", wide if typed.dtype != "bool" else f"{text} != 0"), typed.dtype
 
     def _mask(self, place: str, condition: str, nothing: str) -> str:
@@ -193,9 +174,9 @@ class Writer:
         shape = self.program.types[name].shape
         if name in self.dense:
             if shape == self.kernel.domain and index == (*self._lead, "c"):
-                return f"row * {self.size(shape[-1])} + c"
+                return f"row * {self.kernel.size(shape[-1])} + c"
             after = [product(shape[place + 1 :], self.program.workloads) for place in range(len(shape))]
-            steps = ["" if set(vector) == {1} else self.size(vector) for vector in after]
+            steps = ["" if set(vector) == {1} else self.kernel.size(vector) for vector in after]
         else:
             steps = [self._stride(name, place) for place in range(len(shape))]
         terms = [
