@@ -1,5 +1,2 @@
-#include <torch/extension.h>
-
-torch::Tensor run(torch::Tensor a, torch::Tensor b) { return at::mm(a, undeclared); }
-
-PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
+// without torch's headers, which take longest: what is wrong here is wrong before them
+__global__ void undeclared_everywhere(float* y) { y[threadIdx.x] = undeclared; }
