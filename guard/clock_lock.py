@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Literal, NamedTuple
 
+from guard.card import our_card
 from guard.duel_record import Conditions
 from guard.errors import GuardBroken
 from tasks.errors import TaskError
@@ -51,7 +52,7 @@ def locked(clocks: Clocks | None, device: Literal["cpu", "cuda"]) -> Iterator[st
     import pynvml
 
     pynvml.nvmlInit()
-    with ClockLock(pynvml, pynvml.nvmlDeviceGetHandleByIndex(0), clocks) as lock:
+    with ClockLock(pynvml, our_card(pynvml), clocks) as lock:
         yield lock.policy
 
 

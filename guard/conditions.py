@@ -5,6 +5,7 @@ import threading
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from guard.card import our_card
 from guard.duel_record import Conditions
 from guard.environment import THROTTLE
 
@@ -114,4 +115,4 @@ def open_nvml(device: Literal["cpu", "cuda"]) -> tuple[Any, Any]:
     import pynvml
 
     pynvml.nvmlInit()
-    return pynvml, pynvml.nvmlDeviceGetHandleByIndex(0)
+    return pynvml, our_card(pynvml)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from guard.card import our_card
 from guard.verdict import Environment
 
 _LIBRARIES = ("torch", "triton", "numpy", "cupti-python", "flashinfer-python")
@@ -33,7 +34,7 @@ class Watch:
             import pynvml
 
             pynvml.nvmlInit()
-            self._nvml, self._handle = pynvml, pynvml.nvmlDeviceGetHandleByIndex(0)
+            self._nvml, self._handle = pynvml, our_card(pynvml)
         self.look()
         return self
 
@@ -90,7 +91,7 @@ def gpu_architecture() -> str:
 
     pynvml.nvmlInit()
     try:
-        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(pynvml.nvmlDeviceGetHandleByIndex(0))
+        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(our_card(pynvml))
     finally:
         pynvml.nvmlShutdown()
     return f"{major}.{minor}"

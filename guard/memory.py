@@ -4,6 +4,8 @@ import contextlib
 import time
 from pathlib import Path
 
+from guard.card import our_card
+
 _CPU_SHARE, _CPU_MOST = 0.25, 6 << 30
 _GPU_SHARE, _GPU_MOST = 0.15, 16 << 30
 _READINGS, _BETWEEN_S, _STILL = 60, 0.1, 4
@@ -46,7 +48,7 @@ def _gpu_free() -> int:
 
     pynvml.nvmlInit()
     try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        handle = our_card(pynvml)
         free = int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
         still = 0
         for _ in range(_READINGS):
