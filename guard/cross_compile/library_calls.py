@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -13,6 +12,7 @@ from torch.utils.flop_counter import flop_registry
 from guard.cross_compile.steps import Recorder, Step, Storage
 from guard.prediction import Kind, Launch
 from tasks.gpu import Arithmetic
+from tasks.tensors import distinct_bytes, tensors_in
 
 _FREE = {
     "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "detach", "_unsafe_view",
@@ -80,23 +80,6 @@ def note_call(recorder: Recorder, name: str, kind: Kind, reads: Any, out: Any, *
             read, written, fusable=name in _FUSABLE, region=recorder.region,
         )
     )  # fmt: skip
-
-
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """Every tensor in nested tuples, lists and dictionaries."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from tensors_in(tuple(value.values()))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
-
-
-def distinct_bytes(tensor: torch.Tensor) -> int:
-    """Bytes of the elements that exist: expanded axes are read once."""
-    sizes = zip(tensor.shape, tensor.stride(), strict=True)
-    return prod(size for size, stride in sizes if stride or not size) * tensor.element_size()
 
 
 def storage_of(tensor: torch.Tensor) -> Storage:

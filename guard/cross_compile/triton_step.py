@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from guard.compile_report import KernelReport
-from guard.cross_compile.library_calls import storages, tensors_in
+from guard.cross_compile.library_calls import storages
 from guard.cross_compile.steps import Recorder, Step
 from guard.cross_compile.triton_work import Counts, count
 from guard.cross_compile.ttir import Kernel
 from guard.prediction import Blocks, Launch
+from tasks.tensors import tensors_in
 
 Grid = tuple[int, int, int]
 Arguments = dict[str, Any]

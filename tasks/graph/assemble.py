@@ -12,8 +12,9 @@ from tasks.graph.cost import node_cost
 from tasks.graph.demand import demanded
 from tasks.graph.fusion import fuse
 from tasks.graph.model import CaptureKind, Graph, Node, Tensor
-from tasks.graph.steps import Made, Step, dtype_name, tensors_in
+from tasks.graph.steps import Made, Step, dtype_name
 from tasks.graph.trace import Trace
+from tasks.tensors import tensors_in
 
 
 def assemble(trace: Trace, definition: Definition, returned: Any, capture: CaptureKind, note: str) -> Graph:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tasks.graph.kinds import name_of
-from tasks.graph.steps import tensors_in
 from tasks.graph.work import work_of
+from tasks.tensors import tensors_in
 
 if TYPE_CHECKING:
     from tasks.graph.recorder import Recorder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -102,17 +101,6 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 def geometry(tensor: torch.Tensor) -> Geometry:
     return tensor.storage_offset(), tensor.size(), tensor.stride(), tensor.dtype
-
-
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """Every tensor in nested tuples, lists and dictionaries."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from tensors_in(tuple(value.values()))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
 
 
 def collect(value: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from tasks.graph.steps import tensors_in
+from tasks.tensors import tensors_in
 
 if TYPE_CHECKING:
     from tasks.graph.recorder import Recorder

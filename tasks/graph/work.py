@@ -12,7 +12,8 @@ from torch.utils.flop_counter import flop_registry
 from tasks.gpu import Arithmetic
 from tasks.graph.kinds import GATHERS, MATRIX_VECTOR, MOVES, SCATTERS, WRITE_ONLY, kind_of, name_of
 from tasks.graph.model import Kind
-from tasks.graph.steps import Work, tensors_in
+from tasks.graph.steps import Work
+from tasks.tensors import distinct_bytes, tensors_in
 
 _ARITHMETIC: dict[torch.dtype, Arithmetic] = {
     torch.bfloat16: "bf16", torch.float16: "fp16", torch.float64: "fp64", torch.int8: "int8",
@@ -46,12 +47,6 @@ def work_of(function: Any, args: Any, kwargs: Any, out: Any, mutated: torch.Tens
         written=written,
         opaque=kind == "opaque",
     )
-
-
-def distinct_bytes(tensor: torch.Tensor) -> int:
-    """Bytes of the elements that exist: what is expanded is read once."""
-    sizes = zip(tensor.shape, tensor.stride(), strict=True)
-    return prod(size for size, stride in sizes if stride or not size) * tensor.element_size()
 
 
 def matrix_arithmetic(dtype: torch.dtype) -> Arithmetic:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from tasks.definition import Definition, Shape
 from tasks.dtypes import torch_dtype
 from tasks.inputs_reference import Reference
 from tasks.speed_of_light.widest import NotTold, told
+from tasks.tensors import tensors_in
 
 PARTS = {"__getitem__", "narrow", "select", "index_select", "gather", "embedding", "take_along_dim"}
 """Calls that read of their first operand only what they return."""
@@ -66,7 +67,7 @@ class _Recorder(TorchFunctionMode):
             result = torch.ops.aten.alias.default(result)
         name = getattr(func, "__name__", "")
         if name not in _IN_NAME_ONLY or isinstance(result, torch.Tensor):
-            self._note(name, tuple(_tensors((args, kwargs))), tuple(_tensors(result)))
+            self._note(name, tuple(tensors_in((args, kwargs))), tuple(tensors_in(result)))
         return result
 
     def _note(self, name: str, operands: tuple[torch.Tensor, ...], results: tuple[torch.Tensor, ...]) -> None:
@@ -86,7 +87,7 @@ class _Recorder(TorchFunctionMode):
 
     def written(self, results: Any) -> int:
         """Elements of those among `results` that no call has taken and that are no inputs."""
-        final = {id(t): _size(t) for t in _tensors(results)}
+        final = {id(t): _size(t) for t in tensors_in(results)}
         return sum(size for key, size in final.items() if key not in self._taken | self._inputs)
 
 
@@ -103,7 +104,7 @@ def follow(
         else _without_memory(shapes[name], torch_dtype(spec.dtype))
         for name, spec in definition.inputs.items()
     ]
-    recorder = _Recorder(tuple(_tensors(passed)))
+    recorder = _Recorder(tuple(tensors_in(passed)))
     counter = FlopCounterMode(display=False)
     try:
         with torch.no_grad(), torch.device("meta"), counter, recorder:
@@ -122,13 +123,3 @@ def _without_memory(shape: Shape | None, dtype: torch.dtype) -> torch.Tensor:
 
 def _size(tensor: torch.Tensor) -> int:
     return math.prod(tensor.shape)
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from _tensors(tuple(value.values()))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
