@@ -18,6 +18,7 @@ from guard.errors import GuardBroken
 from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.session import Session
+from leaderboard.whole_file import write_whole
 from scripts.oracle_agreement import variants
 from tasks.errors import TaskError
 from tasks.synthetic import mark_synthetic
@@ -73,7 +74,7 @@ def main(out: Path, device: Any, max_seconds: float, most: int, names: tuple[str
                 click.echo(f"stopped before {name}: {max_seconds:.0f} s are over", err=True)
                 break
             record["rows"].append(row(session, name, most))
-            out.write_text(json.dumps(record, indent=1))
+            write_whole(out, json.dumps(record, indent=1) + "\n")
             last = record["rows"][-1]
             click.echo(
                 f"{last['seconds']:6.1f} s {last['status']:10} {name} {last.get('why') or last['reason'] or ''}",

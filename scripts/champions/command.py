@@ -22,6 +22,7 @@ from guard.errors import GuardBroken
 from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.session import Session
+from leaderboard.whole_file import write_whole
 from scripts.champions.table import table
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
@@ -125,4 +126,4 @@ def main(
                     {"task": name, "why": str(error), "candidates": [], "workloads": [], "marks": []}
                 )
             record["seconds"] = round(time.monotonic() - began, 1)
-            out.write_text(json.dumps(record, indent=1) + "\n")
+            write_whole(out, json.dumps(record, indent=1) + "\n")

@@ -17,6 +17,7 @@ from guard.duel_record import Published
 from guard.errors import GuardBroken
 from guard.session import Session
 from guard.terms import terms_for
+from leaderboard.whole_file import write_whole
 from pipeline.cpu_share import cpu_share
 from scripts.arguments import named
 from scripts.headline import __doc__ as about
@@ -60,7 +61,7 @@ def main(
                 continue
             found = _measured(name, ROWS[name], settings, protocol, session, until)
             record["rows"] = [row for row in record["rows"] if row["row"] != name] + [found]
-            _write(out, record)
+            write_whole(out, json.dumps(record, indent=1) + "\n")
             click.echo(f"{name}: {found.get('why') or found['said']}", err=True)
 
 
@@ -119,9 +120,3 @@ def _read(out: Path) -> dict[str, Any]:
         held: dict[str, Any] = json.loads(out.read_text())
         return held
     return {"command": shlex.join(["python", "-m", "scripts.headline", *named(sys.argv[1:])]), "rows": []}
-
-
-def _write(out: Path, record: dict[str, Any]) -> None:
-    spare = out.with_suffix(".part")
-    spare.write_text(json.dumps(record, indent=1) + "\n")
-    spare.replace(out)
