@@ -30,8 +30,7 @@ def ours(row: Row, task: Task, landscapes: tuple[Path, ...]) -> Candidate:
         )
     times = _times(row, task, landscapes, _first_values(family.knobs(match)))
     if not times:
-        start = (k for k in family.knobs(match).start if all(k[n] == v for n, v in row.knobs))
-        proposal = family.render(match, next(start))
+        proposal = family.render(match, family.knobs(match).start[0])
     elif hasattr(family, "render_table"):
         proposal = family.render_table(match, _best_of_each(family, task, times))
     else:
@@ -52,7 +51,7 @@ def _times(row: Row, task: Task, landscapes: tuple[Path, ...], first: Knobs) -> 
             continue
         for line in lines:
             knobs = {**first, **line["knobs"]}
-            if "ms" in line and knobs.keys() == first.keys() and all(knobs.get(n) == v for n, v in row.knobs):
+            if "ms" in line and knobs.keys() == first.keys():
                 known[line["uuid"]].append((line["ms"], knobs))
     return {w.uuid: known[w.uuid] for w in task.workloads if w.uuid in known}
 

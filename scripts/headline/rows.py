@@ -49,8 +49,6 @@ class Row:
     """Geometric mean over the workloads of our time over the peer's."""
     most_us: float | None = None
     """Of every workload."""
-    knobs: tuple[tuple[str, int | str | bool], ...] = ()
-    """Settings that are tried must have these values; for a family that holds several kinds."""
 
 
 ROWS: dict[str, Row] = {
