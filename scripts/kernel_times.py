@@ -9,7 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -42,7 +42,8 @@ def main(family: str, name: str, workloads: str, settings: int, max_seconds: flo
                 return
             proposal = FAMILIES[family].render(match, knobs)
             candidate = proposal.candidate(task, "template", Hardware.LOCAL)
-            kernels = timed(task, workload, candidate, inputs)
+            with TemporaryDirectory() as folder:
+                kernels = timed(task, workload, candidate, inputs, Path(folder))
             row = {"axes": workload.axes, "knobs": dict(knobs), "kernels": kernels}
             print(json.dumps(row), flush=True)
             with out.open("a") as file:
@@ -61,14 +62,15 @@ def drawn(task: Task, workload: Workload) -> list[Any]:
     return list(made.make(seed=0))
 
 
-def timed(task: Task, workload: Workload, candidate: Any, inputs: list[Any]) -> dict[str, float]:
-    """Microseconds of each kernel, the mean of ten calls."""
+def timed(
+    task: Task, workload: Workload, candidate: Any, inputs: list[Any], folder: Path
+) -> dict[str, float]:
+    """Microseconds of each kernel, the mean of ten calls; the sources stand in `folder` while they run."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
     from guard.cross_compile.candidate_code import blank_outputs, import_entry, lay_out
 
-    folder = Path(mkdtemp())
     lay_out(candidate.solution, folder)
     run = import_entry(candidate.solution, folder, f"candidate_{candidate.digest[:8]}")
     outputs = blank_outputs(task.definition, workload, "cuda")
