@@ -19,6 +19,7 @@ from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.session import Session
 from leaderboard.whole_file import write_whole
+from scripts.arguments import command_line
 from scripts.oracle_agreement import variants
 from tasks.errors import TaskError
 from tasks.synthetic import mark_synthetic
@@ -61,10 +62,7 @@ def row(session: Session, name: str, most: int) -> dict[str, Any]:
 @click.argument("names", nargs=-1, required=True)
 def main(out: Path, device: Any, max_seconds: float, most: int, names: tuple[str, ...]) -> None:
     began = time.monotonic()
-    record: dict[str, Any] = {
-        "command": f"python -m scripts.evaluate_all --most {most} {' '.join(names)}",
-        "rows": [],
-    }
+    record: dict[str, Any] = {"command": command_line("scripts.evaluate_all"), "rows": []}
     if out.exists():
         record = json.loads(out.read_text())
     done = {r["task"] for r in record["rows"]}

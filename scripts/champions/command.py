@@ -23,6 +23,7 @@ from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.session import Session
 from leaderboard.whole_file import write_whole
+from scripts.arguments import command_line
 from scripts.champions.table import table
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
@@ -108,10 +109,7 @@ def main(
     if out is None or not names:
         raise click.UsageError("say --out FILE and the names of tasks")
     began, until = time.monotonic(), time.monotonic() + max_seconds
-    record: dict[str, Any] = {
-        "command": f"python -m scripts.champions --workloads {most} {' '.join(names)}",
-        "rows": [],
-    }
+    record: dict[str, Any] = {"command": command_line("scripts.champions"), "rows": []}
     if out.exists():
         record = json.loads(out.read_text())
     with Session(device) as session:

@@ -1,7 +1,6 @@
 """The command line of `python -m scripts.headline`."""
 
 import json
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -19,7 +18,7 @@ from guard.session import Session
 from guard.terms import terms_for
 from leaderboard.whole_file import write_whole
 from pipeline.cpu_share import cpu_share
-from scripts.arguments import named
+from scripts.arguments import command_line
 from scripts.headline import __doc__ as about
 from scripts.headline.candidates import ours, peer_of
 from scripts.headline.rows import ROWS, Row
@@ -119,4 +118,4 @@ def _read(out: Path) -> dict[str, Any]:
     if out.exists():
         held: dict[str, Any] = json.loads(out.read_text())
         return held
-    return {"command": shlex.join(["python", "-m", "scripts.headline", *named(sys.argv[1:])]), "rows": []}
+    return {"command": command_line("scripts.headline"), "rows": []}

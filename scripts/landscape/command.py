@@ -1,7 +1,6 @@
 """The command line of `python -m scripts.landscape`."""
 
 import os
-import shlex
 import sys
 import tempfile
 import time
@@ -16,7 +15,7 @@ from agents.templates import EVERY_FAMILY
 from guard.environment import Watch
 from guard.timers import choose_timer
 from pipeline.cpu_share import cpu_share
-from scripts.arguments import named
+from scripts.arguments import command_line
 from scripts.landscape import __doc__ as about
 from scripts.landscape.bench_process import BenchProcess
 from scripts.landscape.compiling import Compilers
@@ -95,7 +94,7 @@ def _header(family: str, task: Task, device: Literal["cpu", "cuda"], compile_onl
         "timer": None if compile_only else choose_timer(device, None),
         "environment": watch.environment("none", {}).model_dump(mode="json"),
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["python", "-m", "scripts.landscape", *named(sys.argv[1:])]),
+        "command": command_line("scripts.landscape"),
     }  # fmt: skip
 
 
