@@ -2,36 +2,25 @@
 
 from dataclasses import dataclass
 
-GEMM_PEER = """import torch
+
+def _product(rows: str, weight: str) -> str:
+    return f"""import torch
 
 
 @torch.no_grad()
-def run(activations, weight):
-    return torch.matmul(activations, weight.T)
+def run({rows}, {weight}):
+    return torch.matmul({rows}, {weight}.T)
 """
-PROJECTION_PEER = """import torch
+
+
+def _product_and_sum(rows: str, added: str, weight: str) -> str:
+    return f"""import torch
 
 
 @torch.no_grad()
-def run(heads, stream, mix_weight):
-    flat = torch.addmm(stream.view(-1, stream.shape[-1]), heads.view(-1, heads.shape[-1]), mix_weight.T)
-    return flat.view(stream.shape)
-"""
-OFFICIAL_GEMM_PEER = """import torch
-
-
-@torch.no_grad()
-def run(A, B):
-    return torch.matmul(A, B.T)
-"""
-OFFICIAL_PROJECTION_PEER = """import torch
-
-
-@torch.no_grad()
-def run(attn_output, residual, o_proj_weight):
-    width = residual.shape[-1]
-    flat = torch.addmm(residual.reshape(-1, width), attn_output.reshape(-1, width), o_proj_weight.t())
-    return flat.view(residual.shape)
+def run({rows}, {added}, {weight}):
+    flat = torch.addmm({added}.view(-1, {added}.shape[-1]), {rows}.view(-1, {rows}.shape[-1]), {weight}.T)
+    return flat.view({added}.shape)
 """
 
 
@@ -51,26 +40,29 @@ class Row:
     """Of every workload."""
 
 
+_GEMM = _product("activations", "weight")
+_PROJECTION = _product_and_sum("heads", "stream", "mix_weight")
+_OFFICIAL_PROJECTION = _product_and_sum("attn_output", "residual", "o_proj_weight")
 ROWS: dict[str, Row] = {
-    "gemm_4096": Row("l1_bf16_gemm", GEMM_PEER, "gemm", "no slower than cuBLAS", (0,), most_ratio=1.0),
-    "gemm_2048": Row("l1_bf16_gemm", GEMM_PEER, "gemm", "within 2 % of cuBLAS", (1,), most_ratio=1.02),
-    "gemm_8192": Row("l1_bf16_gemm", GEMM_PEER, "gemm", "within 2 % of cuBLAS", (2,), most_ratio=1.02),
+    "gemm_4096": Row("l1_bf16_gemm", _GEMM, "gemm", "no slower than cuBLAS", (0,), most_ratio=1.0),
+    "gemm_2048": Row("l1_bf16_gemm", _GEMM, "gemm", "within 2 % of cuBLAS", (1,), most_ratio=1.02),
+    "gemm_8192": Row("l1_bf16_gemm", _GEMM, "gemm", "within 2 % of cuBLAS", (2,), most_ratio=1.02),
     "gemm_few_n5120": Row(
-        "l1_bf16_gemm", GEMM_PEER, "gemm", "1.25 times cuBLAS, at most 7.7 us", tuple(range(4, 10)),
+        "l1_bf16_gemm", _GEMM, "gemm", "1.25 times cuBLAS, at most 7.7 us", tuple(range(4, 10)),
         most_ratio=1 / 1.25, most_us=7.7,
     ),
     "gemm_few_n28672": Row(
-        "l1_bf16_gemm", GEMM_PEER, "gemm", "at most 63 us", tuple(range(10, 16)), most_us=63.0,
+        "l1_bf16_gemm", _GEMM, "gemm", "at most 63 us", tuple(range(10, 16)), most_us=63.0,
     ),
     "gemm_few_n5120_fp16": Row(
-        "FlashInfer-Bench/009_gemm_n5120_k2048", OFFICIAL_GEMM_PEER, "gemm", "1.25 times cuBLAS, at most 7.7 us",
+        "FlashInfer-Bench/009_gemm_n5120_k2048", _product("A", "B"), "gemm", "1.25 times cuBLAS, at most 7.7 us",
         (1, 13, 17, 5, 20, 9), most_ratio=1 / 1.25, most_us=7.7,
     ),
     "projection_residual": Row(
-        "l1_attention_projection_residual", PROJECTION_PEER, "gemm", "1.10 times addmm", most_ratio=1 / 1.1
+        "l1_attention_projection_residual", _PROJECTION, "gemm", "1.10 times addmm", most_ratio=1 / 1.1
     ),
     "l1_030": Row(
-        "L1/030_attention_output_projection_with_residual", OFFICIAL_PROJECTION_PEER, "gemm", "1.10 times addmm",
+        "L1/030_attention_output_projection_with_residual", _OFFICIAL_PROJECTION, "gemm", "1.10 times addmm",
         most_ratio=1 / 1.1,
     ),
 }  # fmt: skip
