@@ -9,9 +9,11 @@ from typing import Any
 
 import torch
 
+from agents.proposal import Proposal
 from tasks.candidate import Candidate
 from tasks.definition import Definition
 from tasks.loading import load
+from tasks.solution import Hardware
 from tasks.task import Task
 from tasks.workload import InputSource, RandomInput, ScalarInput, Workload
 
@@ -82,13 +84,26 @@ def actual(task: Task, candidate: Candidate, inputs: Inputs, folder: Path) -> li
     module = imported(candidate, folder)
     if not candidate.solution.spec.destination_passing_style:
         return as_list(module.run(*inputs.values()))
+    outputs = poisoned(task)
+    assert module.run(*inputs.values(), *outputs) is None
+    return outputs
+
+
+def poisoned(task: Task) -> list[torch.Tensor]:
+    """Outputs of the first workload to be filled, all NaN."""
     shapes = task.definition.output_shapes(task.workloads[0].axes)
-    outputs = [
+    return [
         torch.full(shapes[name] or (), float("nan"), dtype=getattr(torch, spec.dtype.value))
         for name, spec in task.definition.outputs.items()
     ]
-    assert module.run(*inputs.values(), *outputs) is None
-    return outputs
+
+
+def written(task: Task, proposal: Proposal, folder: Path) -> Path:
+    """The file of a proposal, under a name of its own."""
+    candidate = proposal.candidate(task, "template", Hardware.B200)
+    path = folder / f"k_{candidate.digest[:12]}.py"
+    path.write_text(proposal.source)
+    return path
 
 
 def imported(candidate: Candidate, folder: Path) -> ModuleType:

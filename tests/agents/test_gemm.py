@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from agents.proposal import Proposal
 from agents.templates.base import Knobs
 from agents.templates.gemm import Gemm, GemmFamily
 from agents.templates.gemm.knobs import fits
 from agents.templates.gemm.plan import class_of, plan_of_knobs
 from tasks.loading import load
-from tasks.solution import Hardware
 from tasks.task import Task
 from tests.agents.interpreted import Call, run_interpreted
-from tests.agents.small import draw, expected, make_task
+from tests.agents.small import draw, expected, make_task, poisoned, written
 
 FAMILY = GemmFamily()
 HEAD = "import torch\nimport torch.nn.functional as F\nimport math\n\n@torch.no_grad()\n"
@@ -221,21 +219,6 @@ def test_a_table_gives_each_shape_its_own_plan() -> None:
     source = FAMILY.render_table(gemm, {(8, 70, 96): FEW}).source
     assert "(8, 70, 96): (16, 32, 64, 4, 3, 2, False, True, 1, False)," in source
     assert "(1000, 70, 96): (" in source
-
-
-def written(task: Task, proposal: Proposal, folder: Path) -> Path:
-    candidate = proposal.candidate(task, "template", Hardware.B200)
-    path = folder / f"k_{candidate.digest[:12]}.py"
-    path.write_text(proposal.source)
-    return path
-
-
-def poisoned(task: Task) -> list[torch.Tensor]:
-    shapes = task.definition.output_shapes(task.workloads[0].axes)
-    return [
-        torch.full(shapes[name] or (), float("nan"), dtype=getattr(torch, spec.dtype.value))
-        for name, spec in task.definition.outputs.items()
-    ]
 
 
 def assert_close(output: torch.Tensor, truth: torch.Tensor, name: str) -> None:

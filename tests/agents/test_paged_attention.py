@@ -14,10 +14,9 @@ from agents.templates.paged_decode import PagedDecodeFamily
 from agents.templates.paged_prefill import PagedPrefillFamily
 from tasks.definition import Definition
 from tasks.loading import load
-from tasks.solution import Hardware
 from tasks.task import Task
 from tests.agents.interpreted import Call, run_interpreted
-from tests.agents.small import expected, shipped
+from tests.agents.small import expected, shipped, written
 
 PREFILL, DECODE = PagedPrefillFamily(), PagedDecodeFamily()
 SIZES = {"num_q_heads": 6, "num_kv_heads": 2, "head_dim": 16}
@@ -138,8 +137,7 @@ def interpreted(
     jobs: list[tuple[Path, list[Call]]] = []
     for knobs in sample(family, match, count):
         proposal = family.render(match, knobs)
-        path = folder / f"k_{proposal.candidate(TASKS[name], 'template', Hardware.B200).digest[:12]}.py"
-        path.write_text(proposal.source)
+        path = written(TASKS[name], proposal, folder)
         jobs.append((path, [(list(case.values()), outputs_of(name, case)) for case in cases]))
     return run_interpreted(jobs, folder)
 

@@ -11,8 +11,8 @@ from tasks.loading import load
 from tasks.solution import Hardware
 from tasks.task import Task
 from tests.agents.interpreted import run_interpreted
-from tests.agents.small import draw, expected, make_task
-from tests.agents.test_row_norm import assert_close, poisoned
+from tests.agents.small import draw, expected, make_task, poisoned
+from tests.agents.test_row_norm import assert_close
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n@torch.no_grad()\n"
 

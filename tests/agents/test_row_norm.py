@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from agents.proposal import Proposal
 from agents.templates.base import Knobs
 from agents.templates.row_norm import RowNorm, RowNormFamily
 from agents.templates.row_norm.knobs import tiling
 from tasks.loading import load
-from tasks.solution import Hardware
 from tasks.task import Task
 from tests.agents.interpreted import Call, run_interpreted
-from tests.agents.small import draw, expected, make_task
+from tests.agents.small import draw, expected, make_task, poisoned, written
 
 FAMILY = RowNormFamily()
 HEAD = "import torch\nimport torch.nn.functional as F\n\n@torch.no_grad()\n"
@@ -215,21 +213,6 @@ def test_rows_of_any_length_have_settings_and_suggestions(width: int) -> None:
     space = FAMILY.knobs(norm)
     settings = list(space.settings())
     assert settings and space.start and all(dict(knobs) in settings for knobs in space.start)
-
-
-def written(task: Task, proposal: Proposal, folder: Path) -> Path:
-    candidate = proposal.candidate(task, "template", Hardware.B200)
-    path = folder / f"k_{candidate.digest[:12]}.py"
-    path.write_text(proposal.source)
-    return path
-
-
-def poisoned(task: Task) -> list[torch.Tensor]:
-    shapes = task.definition.output_shapes(task.workloads[0].axes)
-    return [
-        torch.full(shapes[name] or (), float("nan"), dtype=getattr(torch, spec.dtype.value))
-        for name, spec in task.definition.outputs.items()
-    ]
 
 
 def assert_close(output: torch.Tensor, truth: torch.Tensor, name: str) -> None:
