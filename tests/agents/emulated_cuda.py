@@ -94,20 +94,25 @@ def build(source: str, folder: Path) -> Path:
     )
     kernel = re.sub(r'asm\("createpolicy.*?\);', "policy = 0;", kernel, flags=re.S)
     kernel = re.sub(r'asm\("mma\.sync.*?\);', "mma(sum, a0, a1, a2, a3, b0, b1);", kernel, flags=re.S)
-    assert "asm" not in kernel, "an instruction that is not emulated"
-    (folder / "few.cpp").write_text(NUMBERS + _SHIM + kernel + _MAIN)
-    library = folder / "few.so"
+    return library(folder / "few.cpp", NUMBERS + _SHIM + kernel + _MAIN, "-O1")
+
+
+def library(path: Path, source: str, optimised: str) -> Path:
+    """`source` as a shared library beside `path`; no instruction of the GPU's may be left in it."""
+    assert "asm" not in source, "an instruction that is not emulated"
+    path.write_text(source)
+    built = path.with_suffix(".so")
     command = [
         "g++",
         "-std=c++20",
-        "-O1",
+        optimised,
         "-shared",
         "-fPIC",
         "-pthread",
         "-w",
-        str(folder / "few.cpp"),
+        str(path),
         "-o",
-        str(library),
+        str(built),
     ]
     subprocess.run(command, check=True)
-    return library
+    return built

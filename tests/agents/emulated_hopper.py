@@ -4,10 +4,9 @@ What is emulated follows the manual, not the kernel: a wrong parity hangs, a wro
 """
 
 import re
-import subprocess
 from pathlib import Path
 
-from tests.agents.emulated_cuda import NUMBERS
+from tests.agents.emulated_cuda import NUMBERS, library
 
 _SHIM = r"""
 #include <condition_variable>
@@ -160,21 +159,6 @@ def build(source: str, folder: Path) -> Path:
         kernel = re.sub(rf'asm volatile\("{re.escape(name)}.*?\);', ";", kernel, flags=re.S)
     kernel = re.sub(r'asm volatile\("stmatrix.*?\);', "stmatrix(where, v0, v1, v2, v3);", kernel, flags=re.S)
     kernel = re.sub(r'asm volatile\("ldmatrix.*?\);', "ldmatrix(where, r0, r1, r2, r3);", kernel, flags=re.S)
-    assert "asm" not in kernel, "an instruction that is not emulated"
     ending = _MAIN.replace("RESIDUAL", "of_residual," if "residual" in kernel else "")
-    (folder / "hopper.cpp").write_text(NUMBERS + _SHIM + constants + described + order + kernel + ending)
-    library = folder / "hopper.so"
-    command = [
-        "g++",
-        "-std=c++20",
-        "-O2",
-        "-shared",
-        "-fPIC",
-        "-pthread",
-        "-w",
-        str(folder / "hopper.cpp"),
-        "-o",
-        str(library),
-    ]
-    subprocess.run(command, check=True)
-    return library
+    source = NUMBERS + _SHIM + constants + described + order + kernel + ending
+    return library(folder / "hopper.cpp", source, "-O2")
