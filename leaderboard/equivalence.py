@@ -52,6 +52,10 @@ class Margins(Value):
     """A CPU's wall clock, which decides nothing: it shows that the path works."""
     equivalence_alpha: Share = 0.05
     direction_alpha: Share = 0.01
+    smallest_change: Share | None = None
+    """On the same card, from where on a sure change is a finding; None: from the margin on."""
+    resolution_ms: Annotated[float, Field(ge=0)] = 0.0
+    """On the same card no margin is smaller than this is of a workload's time."""
 
 
 class Pair(NamedTuple):
@@ -59,6 +63,13 @@ class Pair(NamedTuple):
 
     then: Sequence[float]
     now: Sequence[float]
+
+
+class Bounds(NamedTuple):
+    """How far from the old times the new ones may be, and from where on a sure change is a finding."""
+
+    same: float
+    finding: float
 
 
 class WorkloadHolding(Value):
@@ -99,14 +110,25 @@ def compare_pairs(
     what the machine itself is slower by."""
     if not pairs:
         return ()
+    bounds = [bounds_of(pair, margin, rule) for pair in pairs.values()]
     arms = [(np.asarray(p.then, np.float64), np.asarray(p.now, np.float64) - shift) for p in pairs.values()]
-    same = holm([float(equivalence_p(now, then, margin)) for then, now in arms])
+    same = holm(
+        [float(equivalence_p(now, then, b.same)) for (then, now), b in zip(arms, bounds, strict=True)]
+    )
     slower = holm([float(mann_whitney_greater(now, then)) for then, now in arms])
     faster = holm([float(mann_whitney_greater(then, now)) for then, now in arms])
     return tuple(
-        _workload(uuid, *arms[i], (same[i], slower[i], faster[i]), margin, rule, shift, power_capped)
+        _workload(uuid, *arms[i], (same[i], slower[i], faster[i]), bounds[i], rule, shift, power_capped)
         for i, uuid in enumerate(pairs)
     )
+
+
+def bounds_of(pair: Pair, margin: float, rule: Margins) -> Bounds:
+    """Of one workload. Where the timer's resolution makes the margin, nothing smaller is a finding."""
+    resolved = min(0.5, rule.resolution_ms / exp(float(np.median(pair.then))))
+    if rule.smallest_change is None or resolved > margin:
+        return Bounds(max(margin, resolved), max(margin, resolved))
+    return Bounds(margin, rule.smallest_change)
 
 
 def too_few(then: int, now: int, workloads: int, rule: Margins) -> bool:
@@ -120,7 +142,7 @@ def _workload(
     then: Floats,
     now: Floats,
     p: tuple[float, float, float],
-    margin: float,
+    bounds: Bounds,
     rule: Margins,
     shift: float,
     power_capped: bool,
@@ -129,7 +151,7 @@ def _workload(
     low, high, _ = shifts.interval(_INTERVAL_ALPHA)
     centre = float(shifts.centre)
     spread = float(robust_spread(then, now)) if min(then.size, now.size) > 1 else 0.0
-    answer = _answer(centre, p, margin, rule)
+    answer = _answer(centre, p, bounds, rule)
     if power_capped and answer is not Answer.REPRODUCED:
         answer = Answer.POWER_CAPPED
     return WorkloadHolding(
@@ -138,7 +160,7 @@ def _workload(
         ratio=exp(centre),
         low=float(np.exp(low)) if np.isfinite(low) else None,
         high=float(np.exp(high)) if np.isfinite(high) else None,
-        margin=margin,
+        margin=bounds.same,
         p_same=float(p[0]),
         p_slower=float(p[1]),
         p_faster=float(p[2]),
@@ -149,12 +171,13 @@ def _workload(
     )
 
 
-def _answer(centre: float, p: tuple[float, float, float], margin: float, rule: Margins) -> Answer:
+def _answer(centre: float, p: tuple[float, float, float], bounds: Bounds, rule: Margins) -> Answer:
     same, slower, faster = p
+    finding = log1p(bounds.finding)
+    if slower <= rule.direction_alpha and centre >= finding:
+        return Answer.SLOWER
+    if faster <= rule.direction_alpha and centre <= -finding:
+        return Answer.FASTER
     if same <= rule.equivalence_alpha:
         return Answer.REPRODUCED
-    if slower <= rule.direction_alpha and centre >= log1p(margin):
-        return Answer.SLOWER
-    if faster <= rule.direction_alpha and centre <= -log1p(margin):
-        return Answer.FASTER
     return Answer.INCONCLUSIVE

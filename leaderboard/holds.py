@@ -83,6 +83,8 @@ def holds(
             t.uuid: Pair(_logs(t.medians_ms), _logs(now[t.uuid])) for t in snapshot.times if t.uuid in now
         }
         shift = machine_shift(snapshot.sentinels, sentinels or {}) if basis == "ratios" else 0.0
+        if basis != "same_card":  # whole machines differ by more than the smallest finding
+            rule = rule.model_copy(update={"smallest_change": None, "resolution_ms": 0.0})
         workloads = compare_pairs(pairs, getattr(rule, basis), rule, shift, capped)
     compared = {w.uuid for w in workloads}
     return Holding(

@@ -18,6 +18,7 @@ from pipeline.commands import (
     reproduce,
     score,
     search,
+    sentinels,
     snapshot,
     sol,
     submit,
@@ -55,6 +56,7 @@ main.add_command(submit.verify)
 main.add_command(score.score)
 main.add_command(sol.sol)
 main.add_command(snapshot.snapshot)
+main.add_command(sentinels.sentinels)
 main.add_command(reproduce.reproduce)
 main.add_command(regress.regress)
 main.add_command(desk_portal.desk)

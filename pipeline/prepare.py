@@ -31,7 +31,14 @@ def prepare(settings: Settings, name: str, device: Literal["cpu", "cuda"], progr
     """Raises `TaskError` for a fault of the task, `GuardBroken` for what does not fit this machine."""
     import tasks
 
-    asked = _with_inputs(tasks.load(name, data_roots=settings.data), settings)
+    return prepare_task(settings, tasks.load(name, data_roots=settings.data), device, progress)
+
+
+def prepare_task(
+    settings: Settings, task: Task, device: Literal["cpu", "cuda"], progress: Progress
+) -> Prepared:
+    """As `prepare`, for a task that is no name's in the catalogue."""
+    asked = _with_inputs(task, settings)
     if "synthetic-inputs" in asked.marks:
         progress.note("inputs are made up where none are recorded: a result on them stays a draft")
     judged = asked if device == "cuda" else cpu_share(asked)

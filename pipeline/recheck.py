@@ -3,18 +3,22 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from guard.errors import GuardBroken
 from guard.protocol import Protocol
 from guard.verdict import Environment, Verdict
 from leaderboard.differences import Excusable
+from leaderboard.equivalence import Margins
+from leaderboard.frozen.kernel import sentinel_task
 from leaderboard.holds import Holding, holds
 from leaderboard.sentinels import sentinels_of
 from leaderboard.snapshot import Snapshot
 from leaderboard.snapshot_file import rebuild
 from pipeline.device import Chosen, choose_device
-from pipeline.prepare import prepare
+from pipeline.prepare import prepare, prepare_task
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.settings import Settings
@@ -22,6 +26,9 @@ from tasks.candidate import Candidate
 from tasks.errors import TaskError
 from tasks.task import Task
 from tasks.value import Value
+
+if TYPE_CHECKING:
+    from guard.session import Session
 
 JudgePart = Callable[[Task, Candidate, Protocol], Verdict]
 Clock = Callable[[], float]
@@ -44,13 +51,17 @@ def recheck(
     sentinels: Sequence[Snapshot] = (),
     excused: frozenset[Excusable] = frozenset(),
     max_seconds: float | None = None,
+    session: "Session | None" = None,
+    rule: Margins | None = None,
+    only: frozenset[str] | None = None,
 ) -> Recheck:
     """Judge it with the guard on this machine, under the snapshot's own protocol where the device allows.
 
     `sentinels` are judged first when this is another card than the snapshot's, and its speed is taken out.
 
     With `max_seconds` workloads are judged in parts, and those that no longer fit are left out by name; the
-    first part is always judged. `TaskError` when the task is not the snapshot's any more.
+    first part is always judged. With `only` no workloads but those of these uuids are. Several rechecks may
+    share a `session`. `TaskError` when the task is not the snapshot's any more.
     """
     from guard.judge import judge
     from guard.session import Session
@@ -59,13 +70,13 @@ def recheck(
     candidate = rebuild(snapshot, submission)
     task = the_task(snapshot, settings, device, progress)
     protocol = _protocol(snapshot, device, settings, task)
-    with Session(device, inputs=settings.inputs) as session:
+    with nullcontext(session) if session else Session(device, inputs=settings.inputs) as held:
 
         def judge_part(part: Task, candidate: Candidate, protocol: Protocol) -> Verdict:
-            return judge(part, candidate, protocol, session, progress.note)
+            return judge(part, candidate, protocol, held, progress.note)
 
         standing = list(_judged_sentinels(snapshot, sentinels, settings, device, progress, judge_part))
-        parts = judged_parts(task, candidate, protocol, judge_part, max_seconds)
+        parts = judged_parts(_chosen(task, only), candidate, protocol, judge_part, max_seconds)
         verdict = joined(task, list(parts))
     holding = holds(
         snapshot,
@@ -74,6 +85,7 @@ def recheck(
         sentinels=sentinels_of(standing),
         excused=excused,
         part_of=task.digest,
+        rule=rule,
     )
     return Recheck(snapshot=snapshot, verdict=verdict, holding=holding)
 
@@ -106,7 +118,11 @@ def _judged_sentinels(
 
 def the_task(snapshot: Snapshot, settings: Settings, device: Chosen, progress: Progress) -> Task:
     """What is judged here of the snapshot's task: on the device of the snapshot, exactly what it was."""
-    prepared = prepare(settings, snapshot.task.name, device, progress)
+    sentinel = sentinel_task(snapshot.task.name)
+    if sentinel is not None:
+        prepared = prepare_task(settings, sentinel, device, progress)
+    else:
+        prepared = prepare(settings, snapshot.task.name, device, progress)
     if prepared.asked.definition.digest != snapshot.task.definition_digest:
         raise TaskError(
             "is not the definition that the snapshot was taken on",
@@ -161,10 +177,15 @@ def joined(task: Task, parts: Sequence[Verdict]) -> Verdict:
 def _parts(task: Task, count: int) -> Iterator[Task]:
     size = math.ceil(len(task.workloads) / count)
     for first in range(0, len(task.workloads), size):
-        chosen = task.workloads[first : first + size]
-        kept = {w.uuid for w in chosen}
-        originals = {new: old for new, old in task.originals.items() if new in kept}
-        yield task.model_copy(update={"workloads": chosen, "originals": originals})
+        yield _chosen(task, frozenset(w.uuid for w in task.workloads[first : first + size]))
+
+
+def _chosen(task: Task, kept: frozenset[str] | None) -> Task:
+    if kept is None:
+        return task
+    originals = {new: old for new, old in task.originals.items() if new in kept}
+    workloads = tuple(w for w in task.workloads if w.uuid in kept)
+    return task.model_copy(update={"workloads": workloads, "originals": originals})
 
 
 def _environment(parts: Sequence[Environment]) -> Environment:

@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guard.verdict import Environment
 from leaderboard.benchmark_json import benchmark_json
 from leaderboard.differences import Difference, environment_differences
-from leaderboard.equivalence import Answer
+from leaderboard.equivalence import Answer, Margins
 from leaderboard.holds import Holding
 from leaderboard.sessions import DriverSeries, Session, examine, read_sessions, write_session
 from leaderboard.snapshot import Snapshot, WorkloadTimes, process_medians
@@ -19,10 +20,15 @@ from pipeline.recheck import environment_here, recheck
 from pipeline.settings import Settings
 from tasks.value import Value
 
+if TYPE_CHECKING:
+    from guard.session import Session as Guarded
+
 SESSIONS = Path(".kernelarc/sessions")
 _NO_NEED_TO_RUN = ("kind", "device")
 """What is known before anything is judged, and makes judging for times pointless."""
 _GOOD = (Answer.REPRODUCED, Answer.FASTER)
+FINDING = Margins(smallest_change=0.01, resolution_ms=64e-6)
+"""A change of 1 % is a finding, half of the 2 % that has to be found; of tiny kernels two ticks of CUPTI's clock."""
 
 
 class Regression(Value):
@@ -57,20 +63,25 @@ def regress(
     *,
     root: Path = SESSIONS,
     max_seconds: float | None = None,
+    session: "Guarded | None" = None,
 ) -> tuple[Regression, ...]:
     """Judge each again, keep the session where it may be compared, and say what both have to say.
 
-    `max_seconds` is for all of them: each gets an equal share of what is left.
+    `max_seconds` is for all of them: each gets an equal share of what is left. `session` is the guard's own,
+    where one is open already.
     """
+    from guard.session import Session as Guarded
+
     began = time.monotonic()
     device = choose_device(settings.device)
     here = environment_here(device)
     found = []
-    for number, snapshot in enumerate(snapshots):
-        left = None
-        if max_seconds is not None:
-            left = max(1.0, (max_seconds - (time.monotonic() - began)) / (len(snapshots) - number))
-        found.append(_one(snapshot, settings, progress, here, root, left))
+    with nullcontext(session) if session else Guarded(device, inputs=settings.inputs) as guarded:
+        for number, snapshot in enumerate(snapshots):
+            left = None
+            if max_seconds is not None:
+                left = max(1.0, (max_seconds - (time.monotonic() - began)) / (len(snapshots) - number))
+            found.append(_one(snapshot, settings, progress, here, root, left, guarded))
     return tuple(found)
 
 
@@ -95,6 +106,7 @@ def _one(
     here: Environment,
     root: Path,
     max_seconds: float | None,
+    guarded: "Guarded",
 ) -> Regression:
     pointless = [d for d in environment_differences(snapshot.environment, here) if d.what in _NO_NEED_TO_RUN]
     if pointless:
@@ -104,7 +116,10 @@ def _one(
             differences=tuple(pointless),
             environment=here,
         )
-    again = recheck(snapshot, settings, progress, excused=frozenset({"driver"}), max_seconds=max_seconds)
+    again = recheck(
+        snapshot, settings, progress, excused=frozenset({"driver"}), max_seconds=max_seconds,
+        session=guarded, rule=FINDING,
+    )  # fmt: skip
     verdict, holding = again.verdict, again.holding
     timed = (process_medians(verdict.measurements, w.uuid) for w in verdict.workloads)
     times = tuple(t for t in timed if t is not None)

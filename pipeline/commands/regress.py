@@ -12,13 +12,16 @@ from pipeline.commands.options import data_option, device_option, emit, inputs_o
 if TYPE_CHECKING:
     from leaderboard.snapshot import Snapshot
 
+_SNAPSHOTS = Path("leaderboard/snapshots")
+_SECONDS = 600.0
+
 
 @click.command()
-@click.argument("against", nargs=-1, required=True, metavar="SNAPSHOT...", type=click.Path(path_type=Path))
+@click.argument("against", nargs=-1, metavar="[SNAPSHOT...]", type=click.Path(path_type=Path))
 @options(
     click.option(
         "--max-seconds", type=click.FloatRange(min=0, min_open=True), metavar="S",
-        help="For all snapshots together; what no longer fits is left out by name.",
+        help="For all snapshots together; what no longer fits is left out by name. [default: 600 where none is named]",
     ),
     click.option(
         "--sessions", "root", type=click.Path(path_type=Path), default=Path(".kernelarc/sessions"),
@@ -45,13 +48,15 @@ def regress(
 ) -> int:
     """Check a driver: judge the candidates in SNAPSHOT again where nothing but the driver may differ.
 
+    Where none is named, all under leaderboard/snapshots, the sentinels first; `kernelarc sentinels` takes these.
+
     Every check adds a session to the series of its card; after three with a new driver and eight with older
     ones the series answers too. Exit 0 when nothing is slower, 1 when something is, cannot be told, or was
     left out, 2 when this is not the baseline's device.
 
     \b
     Examples:
-      kernelarc regress leaderboard/snapshots/*.json
+      kernelarc regress
       kernelarc regress leaderboard/snapshots/*.json --max-seconds 600 --benchmark-json driver.json
       kernelarc regress leaderboard/snapshots/*.json --import from-another-day.json
     """
@@ -61,7 +66,9 @@ def regress(
     from pipeline.regress import as_benchmark, code_of
     from pipeline.regress import regress as check
 
-    snapshots = [read_snapshot(path) for path in against]
+    snapshots = [read_snapshot(path) for path in against or _default_set()]
+    if not against and max_seconds is None:
+        max_seconds = _SECONDS
     if imported:
         return _join(imported, snapshots, root, as_json)
     found = check(snapshots, settings_from(given), Lines(), root=root, max_seconds=max_seconds)
@@ -70,6 +77,17 @@ def regress(
     content = [{"good": r.is_good, **r.model_dump(mode="json")} for r in found]
     emit(as_json, content, "\n".join(line for r in found for line in r.lines()))
     return code_of(found)
+
+
+def _default_set() -> list[Path]:
+    from tasks.errors import TaskError
+
+    found = sorted(_SNAPSHOTS.glob("*.json"), key=lambda path: (not path.name.startswith("sentinel_"), path))
+    if not found:
+        raise TaskError(
+            "holds no snapshot", file=_SNAPSHOTS, mend="take the sentinels with `kernelarc sentinels`"
+        )
+    return found
 
 
 def _join(files: Sequence[Path], snapshots: "Sequence[Snapshot]", root: Path, as_json: bool) -> int:
