@@ -1,6 +1,7 @@
 """The bounds: by hand on small definitions, against the published ones, and against times that were reached."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -193,9 +194,10 @@ def reached_times() -> list[tuple[str, int, float | None]]:
             found += [(row["task"], place, ms) for place, ms in enumerate(row.get("latency_ms", ()))]
     for row in json.loads((RESULTS / "headline-h200.json").read_text())["rows"]:
         latencies = row["published"]["latencies"] if "published" in row else []
-        places = row["places"] if latencies and row["places"] else range(len(latencies))
-        for place, each in zip(places, latencies, strict=True):
+        for place, each in zip(row["places"] or count(), latencies, strict=False):
             found += [(row["task"], place, each[key]) for key in ("baseline_ms", "candidate_ms")]
+    for row in json.loads((RESULTS / "oracle-h200.json").read_text())["rows"]:
+        found.append((row["task"], row["workload"], row["guard"].get("latency_ms")))
     return found
 
 
@@ -209,7 +211,7 @@ def test_no_physical_bound_exceeds_a_time_that_was_reached() -> None:
         if reached is not None:
             assert bounds[task][place] <= reached, (task, place)
             compared += 1
-    assert compared >= 280
+    assert compared >= 320
 
 
 @pytest.mark.slow
