@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from agents.templates.base import Knob, Knobs, KnobSpace
 from agents.templates.moe_backward.form import MoeBackward
+from tasks.definition import DType
 
 _MANY_FROM = 48
 """Slots an expert from which large tiles pay: where weights outweigh products, reading them once does."""
 _SHARED_BYTES = 220 * 1024
-_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ PRODUCTS = tuple(_NARROW)
 
 def _allows(knobs: Knobs, form: MoeBackward) -> bool:
     """What is staged fits into shared memory; one number of `many_from` where all tiles have 64 rows."""
-    rows, matrix, operand = int(knobs["rows"]), _BYTES[form.element], _BYTES[str(knobs["operands"])]
+    rows, matrix = int(knobs["rows"]), DType(form.element).bytes
+    operand = DType(str(knobs["operands"])).bytes
     tiles = {name: Tile.read(str(knobs[name])) for name in PRODUCTS}
     needs = {
         "forward": rows * operand + 2 * tiles["forward"].columns * matrix,
