@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from guard import channel
 from guard.channel import ChannelClosed, ChannelTimeout
@@ -17,8 +17,8 @@ class Programs:
     Use as a context manager; it begins to import at once, and waits for that at the first program.
     """
 
-    def __init__(self, scratch: Path) -> None:
-        self._zygote = Zygote(scratch, "programs")
+    def __init__(self, scratch: Path, kind: Literal["judging", "programs"] = "programs") -> None:
+        self._zygote = Zygote(scratch, kind)
 
     def __enter__(self) -> Self:
         return self
@@ -33,13 +33,20 @@ class Programs:
         return self._zygote.is_alive
 
     def run(
-        self, module: str, request: Mapping[str, Any], *, limit_s: float, scratch: Path
+        self,
+        module: str,
+        request: Mapping[str, Any],
+        *,
+        limit_s: float,
+        scratch: Path,
+        sandboxed: bool = True,
     ) -> dict[str, Any]:
         """As `run_program`; whatever the program started ends with it."""
         files = Files(scratch, request)
         warden, theirs = channel.pair()
+        mode = "sandboxed" if sandboxed else "open"
         config = {
-            "arguments": ["sandboxed", module, str(files.ask), str(files.answer)], "log": str(files.log),
+            "arguments": [mode, module, str(files.ask), str(files.answer)], "log": str(files.log),
             "scratch": str(scratch), "env": {"HOME": str(scratch), "TMPDIR": str(scratch)},
         }  # fmt: skip
         try:

@@ -8,13 +8,14 @@ from guard.duel_record import Conditions
 from guard.errors import GuardBroken
 from guard.judge import judge
 from guard.program_files import ProgramFailed
+from guard.programs import Programs
 from guard.protocol import SMOKE
-from guard.runner import run_program
-from guard.selftest_task import kinds_candidate, power_task
+from guard.selftest_task import kinds_candidate, kinds_task, power_task
 from guard.session import Session
 from tasks.value import Value
 
-_TENANT_S = 2.0
+TRIALS = 10
+_TENANT_S = 0.8
 _LIMIT_S = 120.0
 
 
@@ -32,46 +33,55 @@ class Trials(Value):
         return f"{self.name}: noticed in {self.noticed} of {self.tried}, and {self.false_alarms} times when not there"
 
 
-def company_trials(session: Session, count: int = 10, left_s: Callable[[], float] = lambda: 1e9) -> Trials:
-    """Another process computes on the GPU while conditions are read; `GuardBroken` when it cannot be started."""
+def company_trials(
+    session: Session, count: int = TRIALS, left_s: Callable[[], float] = lambda: 1e9
+) -> Trials:
+    """Another process computes on the GPU while conditions are read; `GuardBroken` when it cannot be started.
+
+    The reference holds the GPU all the while, as it does when anything is judged.
+    """
     noticed = false_alarms = tried = 0
-    while tried < count and left_s() > 0:
-        false_alarms += bool(spoilt_by(_conditions(session, lambda: None), None))
-        seen = _conditions(session, lambda: _tenant(session))
-        noticed += seen.other_processes > 0 and bool(spoilt_by(seen, None))
-        tried += 1
+    folder = session.scratch / "tenant"
+    folder.mkdir(exist_ok=True)
+    with Programs(
+        folder, "judging"
+    ) as tenants:  # a family of its own, that has touched no GPU before it forks
+        session.reference(kinds_task(session.device))
+        while tried < count and left_s() > 0:
+            false_alarms += bool(spoilt_by(_conditions(session, lambda: None, own=1), None))
+            seen = _conditions(session, lambda: _tenant(tenants, session), own=1)
+            noticed += seen.other_processes > 0 and bool(spoilt_by(seen, None))
+            tried += 1
     return Trials(name="company on the GPU", tried=tried, noticed=noticed, false_alarms=false_alarms)
 
 
-def power_trials(session: Session, count: int = 10, left_s: Callable[[], float] = lambda: 1e9) -> Trials:
+def power_trials(session: Session, count: int = TRIALS, left_s: Callable[[], float] = lambda: 1e9) -> Trials:
     """A product large enough to draw all the power that the card may have; a cap is recorded, and spoils nothing."""
     task, candidate = power_task(), kinds_candidate("cuda")
     protocol = SMOKE.model_copy(update={"official_rounds": 1, "measured_calls": 1, "timed_calls": 100})
     noticed = false_alarms = tried = 0
     while tried < count and left_s() > 0:
-        idle = _conditions(session, lambda: None)
+        idle = _conditions(session, lambda: None, own=1)
         false_alarms += "sw-power-cap" in idle.throttle_reasons
-        seen = _conditions(session, lambda: judge(task, candidate, protocol, session))
+        seen = _conditions(session, lambda: judge(task, candidate, protocol, session), own=2)
         noticed += "sw-power-cap" in seen.throttle_reasons
         tried += 1
     return Trials(name="power cap", tried=tried, noticed=noticed, false_alarms=false_alarms)
 
 
-def _conditions(session: Session, work: Callable[[], object]) -> Conditions:
-    """As they were while `work` ran; our own processes on the GPU are at most reference and worker."""
+def _conditions(session: Session, work: Callable[[], object], own: int) -> Conditions:
+    """As they were while `work` ran; `own` of our processes hold the GPU then."""
     nvml, handle = open_nvml(session.device)
-    own = 2 if session.holds_reference else 0
     with ConditionsWatch(nvml, handle, session.zygote.pid, own=own) as watch, ThreadPoolExecutor(1) as beside:
         beside.submit(work).result()
     return watch.conditions
 
 
-def _tenant(session: Session) -> None:
-    folder = session.scratch / "tenant"
-    folder.mkdir(exist_ok=True)
+def _tenant(tenants: Programs, session: Session) -> None:
     try:
-        run_program(
-            "guard.selftest_tenant", {"seconds": _TENANT_S}, limit_s=_LIMIT_S, scratch=folder, sandboxed=False
-        )
+        tenants.run(
+            "guard.selftest_tenant", {"seconds": _TENANT_S}, limit_s=_LIMIT_S, scratch=session.scratch / "tenant",
+            sandboxed=False,
+        )  # fmt: skip
     except ProgramFailed as error:
         raise GuardBroken(f"no second process could compute on the GPU: {error}") from error

@@ -88,20 +88,28 @@ def merge(files: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
         help="Start nothing that would end after that; what matters most runs first.",
     ),
     click.option("--comparisons", type=click.IntRange(1), default=20, show_default=True, help="A/A, at most."),
+    click.option(
+        "--out", type=click.Path(path_type=Path, dir_okay=False),
+        help="Keep what was found there after every part; what it holds is not run again.",
+    ),
     device_option,
 )  # fmt: skip
-def selftest(max_seconds: float, comparisons: int, as_json: bool, **given: Any) -> int:
+def selftest(max_seconds: float, comparisons: int, out: Path | None, as_json: bool, **given: Any) -> int:
     """Measure the guard itself here: the timer's floor, tick and slope, noise, and kernels against themselves.
 
-    Exits with 1 when a kernel differs from itself more often than chance allows, or the timer does not follow.
+    Exits with 1 when a kernel differs from itself more often than chance allows, the timer does not follow, or
+    what was brought about on purpose was not found. Several cards share the work when each runs this, with its
+    number in CUDA_VISIBLE_DEVICES, on one file.
     """
     from guard.selftest import selftest as test_guard
+    from guard.selftest_store import Store
     from guard.session import Session
     from pipeline.device import choose_device
     from pipeline.progress import Lines
 
     device = choose_device(settings_from(given).device)
+    store = Store(out)
     with Session(device) as session:
-        found = test_guard(session, max_seconds=max_seconds, comparisons=comparisons, progress=Lines().note)
+        found = test_guard(session, max_seconds, comparisons, progress=Lines().note, store=store)
     emit(as_json, found.model_dump(mode="json"), "\n".join(found.lines()))
     return 0 if found.is_good else 1
