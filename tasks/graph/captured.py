@@ -20,8 +20,6 @@ from tasks.workload import Workload
 
 WALL_OF_LIMIT = 4.0
 """Seconds of the clock for one of processor time: on a busy machine a capture may wait as long as it works."""
-START_S = 120.0
-"""Of importing torch, at most."""
 
 
 def capture(task_or_definition: Task | Definition, workload: Workload, *, limit_s: float = 20.0) -> Graph:

@@ -70,7 +70,6 @@ PROBLEMS = {
         "return g * 2.0", TWO,
     ),
 }  # fmt: skip
-OTHER_AXES = {"rows": 7, "width": 24}
 
 
 @pytest.fixture(scope="module")
