@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from guard.blame import CandidateFailed
 from guard.environment import Watch
+from guard.headers import is_wanted, lay_headers
 from guard.host_time import hidden_host_time
 from guard.languages import Entry, build
 from guard.measured_pass import measured_pass
@@ -48,6 +49,8 @@ def judge(
         reason = path_fault(candidate)
         stage = Stage(candidate, session.scratch)
         try:
+            if session.device == "cpu" and is_wanted(candidate):
+                stage.readable = lay_headers(stage.scratch)
             if reason is None:
                 reason = _try(trial, stage, watch)
                 _reference_repeats(trial, reason)
@@ -148,9 +151,12 @@ def _told_on_a_cpu() -> dict[str, str]:
     """Triton interprets, and torch.compile believes the CPU's own flags.
 
     Else it builds small programs for ten seconds, in every worker anew, to learn what the compiler can do of them.
+    It builds two kernels at a time: the reference, whose core the second takes, waits meanwhile. They are built by
+    threads; the processes that torch would keep for other compilers, and that would count as late work, never start.
     """
     known = {"TORCHINDUCTOR_VEC_ISA_OK": "1"} if cpp_compiler_major() >= _KNOWS_ALL_X86 else {}
-    return {"TRITON_INTERPRET": "1", **known}
+    side_by_side = {"TORCHINDUCTOR_COMPILE_THREADS": "2", "TORCH_WARM_POOL": "0"}
+    return {"TRITON_INTERPRET": "1", **side_by_side, **known}
 
 
 def load(trial: Trial, stage: Stage, worker: WorkerProcess, entry: Entry) -> None:

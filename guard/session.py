@@ -114,6 +114,7 @@ class Session:
         config = {
             "device": self.device, "threads": self.threads, "memory_bytes": memory_bytes, "env": {**caches, **env},
             "source": str(stage.source), "scratch": str(stage.scratch),
+            "readable": [str(path) for path in stage.readable],
             "input_size": reference.facts["input_size"], "output_size": reference.facts["output_size"],
             "log": str(stage.root / f"worker-{self._workers}.log"), "pad_bytes": pad_bytes,
         }  # fmt: skip

@@ -71,6 +71,8 @@ class Stage:
         )
         for folder in (self.source, self.scratch, self.built):
             folder.mkdir(parents=True, exist_ok=True)
+        self.readable: tuple[Path, ...] = ()
+        """What a worker may read besides."""
         self._candidate = candidate
 
     def lay(self) -> None:

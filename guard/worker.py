@@ -69,8 +69,9 @@ class Worker:
         self.source, self.scratch = Path(config["source"]), Path(config["scratch"])
         os.chdir(self.scratch)
         keepers = (os.getppid(), *config.get("keepers", ()))
+        readable = [self.source, *map(Path, config.get("readable", ()))]
         self.isolation = enter(
-            config["device"], [self.source], [self.scratch], self.inputs.name, features, keepers
+            config["device"], readable, [self.scratch], self.inputs.name, features, keepers
         )
         own: tuple[ModuleType | type, ...] = (
             channel, outputs_module, Worker, TimedLoop, *TIMERS.values(), CuptiWatch,
