@@ -51,8 +51,8 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     ),
     "sentinel_gather": _problem(
         "Rows of a table by number: 8,192 of 2,048 different ones.",
-        {"rows": TABLE, "count": GATHERED[0], "n": GATHERED[1]},
-        {"table": _tensor("rows n", _BF16), "index": _tensor("count", _I32)},
+        {"count": GATHERED[0], "n": GATHERED[1]},
+        {"table": _tensor(f"{TABLE} n", _BF16), "index": _tensor("count", _I32)},
         {"picked": _tensor("count n", _BF16)}, f"return table[index.long() - ({LOWEST})]", 1e-5,
     ),
     "sentinel_launch": _problem(
