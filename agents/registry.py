@@ -2,6 +2,7 @@
 
 from agents.base import Agent, AgentFactory
 from agents.compile import CompileAgent
+from agents.cuda_graph import CudaGraphAgent
 from agents.library import LibraryAgent
 from agents.reference import ReferenceAgent
 from agents.rewrite.agent import RewriteAgent
@@ -15,6 +16,7 @@ AGENTS: dict[str, AgentFactory] = {
     "library": LibraryAgent,
     "rewrite": RewriteAgent,
     "template": TemplateAgent,
+    "cuda_graph": CudaGraphAgent,
 }
 
 

@@ -45,12 +45,12 @@ class TestTemplate(Shipped):
 
 
 def test_an_unknown_agent_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'referense'.*compile, library, reference, rewrite, template"):
+    with pytest.raises(ValueError, match=r"'referense'.*compile, cuda_graph, library, reference, rewrite, template"):
         create("referense", load("l1_rmsnorm"), 0)
 
 
 def test_the_target_is_the_hardware_that_solutions_name() -> None:
-    for name in AGENTS:
+    for name in AGENTS.keys() - {"cuda_graph"}:  # which is silent before a GPU's verdict
         candidate = create(name, load("l1_rmsnorm"), 0, target="LOCAL").ask()
         assert candidate is not None
         assert candidate.solution.spec.target_hardware == ("LOCAL",)
