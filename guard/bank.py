@@ -7,6 +7,10 @@ from typing import Any
 
 import torch
 
+SEEDS = {"cuda": 64, "cpu": 4}
+"""Seeds a workload, so that their values may be kept between candidates; none is used twice in one process.
+On a CPU hardly more than a process needs: drawing is what costs there, and no candidate is told of another's."""
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -42,6 +46,10 @@ class Bank:
         while self.held_bytes > self.budget_bytes:
             _, oldest = self._sets.popitem(last=False)
             self.held_bytes -= oldest.bytes
+
+    def has_room(self, size: int) -> bool:
+        """Whether `size` bytes more would drive nothing out."""
+        return self.held_bytes + size <= self.budget_bytes
 
     def clear(self) -> None:
         self._sets.clear()

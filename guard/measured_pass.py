@@ -4,6 +4,7 @@ import math
 import random
 import time
 
+from guard.bank import SEEDS
 from guard.blame import CandidateFailed
 from guard.channel import Message
 from guard.claims import believed
@@ -13,9 +14,6 @@ from guard.timers.base import BadRecords, Records, Worked
 from guard.trial import Trial
 from guard.verdict import Measurement, Reason, ReasonCode
 
-BANK = {"cuda": 64, "cpu": 4}
-"""Seeds a workload, so that their values may be kept between candidates; none is used twice in one process.
-On a CPU hardly more than a process needs: drawing is what costs there, and no candidate is told of another's."""
 _BUILD_CALLS = 1
 _CHILD_PATIENCE_S = 2.0
 _WATCH_LIMIT_S = 30.0
@@ -30,7 +28,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     workloads = range(len(trial.task.workloads))
     trial.progress(f"measured calls on {len(workloads)} workloads, process {process + 1}")
     calls = _BUILD_CALLS + trial.protocol.measured_calls
-    bank = max(BANK[trial.session.device], calls)
+    bank = max(SEEDS[trial.session.device], calls)
     seeds = {index: dice.sample(range(bank), calls) for index in workloads}
     last: dict[int, int] = {}
     for index in workloads:

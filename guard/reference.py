@@ -16,13 +16,15 @@ import torch
 from guard import channel
 from guard.bank import Bank
 from guard.buffers import BUFFERS
-from guard.channel import ChannelClosed, Message
+from guard.channel import ChannelClosed, ChannelTimeout, Message
 from guard.reference_calls import Calls
 from guard.reference_values import Values
+from guard.working_ahead import WorkingAhead
 from tasks.errors import TaskError
 from tasks.task import Task
 
 _NULL_BYTES = 4096
+_AT_ONCE_S = 0.001
 
 
 def serve(line: socket.socket, config: Message) -> None:
@@ -35,7 +37,7 @@ def serve(line: socket.socket, config: Message) -> None:
         return
     while True:
         try:
-            message, _ = channel.receive(line)
+            message = _next(line, reference.ahead)
         except ChannelClosed:
             return
         try:
@@ -43,6 +45,17 @@ def serve(line: socket.socket, config: Message) -> None:
         except Exception as error:  # noqa: BLE001 - same border
             answer = {"fault": _fault(error, config["device"])}
         channel.send(line, answer)
+
+
+def _next(line: socket.socket, ahead: WorkingAhead | None) -> Message:
+    """The next request; what can be made ahead of it is made when it is long in coming."""
+    limit = ahead.patience_s if ahead is not None else None
+    while True:
+        try:
+            return channel.receive(line, limit)[0]
+        except ChannelTimeout:
+            more = ahead is not None and ahead.step()
+            limit = _AT_ONCE_S if more else None
 
 
 class Reference:
@@ -68,7 +81,14 @@ class Reference:
         self.outputs = kind.make(
             max(max(w["output_room"], min(ring, w["output_room"] * 64)) for w in self.workloads)
         )
+        self.ahead = self._working_ahead() if self.device.type == "cpu" else None
         self.calls = Calls(self.values, self.inputs, self.outputs, random.Random(os.urandom(16)))
+
+    def _working_ahead(self) -> WorkingAhead:
+        longest = max(w["seconds"] for w in self.workloads)
+        return WorkingAhead(
+            self.values, longest, max(w["input_bytes"] + w["output_bytes"] for w in self.workloads)
+        )
 
     def facts(self) -> Message:
         libraries = {"torch": str(torch.__version__)}

@@ -61,6 +61,10 @@ class Session:
         if self._lock is not None:
             os.close(self._lock)
 
+    def begin(self) -> None:
+        """Let the zygote import, while the caller does something else; it is waited for when it is needed."""
+        self.zygote  # noqa: B018 - made when it is first asked for
+
     @property
     def zygote(self) -> Zygote:
         if self._zygote is not None and not self._zygote.is_alive:

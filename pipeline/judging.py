@@ -114,6 +114,7 @@ def _here(
     from guard.session import Session
 
     session = stack.enter_context(Session(device, inputs=settings.inputs))
+    session.begin()
 
     def judge_alive(candidate: Candidate, protocol: Protocol) -> Verdict:
         with Heartbeat(progress.note, f"judging {candidate.digest[:12]}") as alive:
