@@ -37,7 +37,8 @@ STEPS = ("sentinels", "same", "injected", "champions", "repeats", "delayed")
 @click.option("--dose", default=3.0, show_default=True, help="Percent of each workload's time.")
 @click.option("--repeats", default=3, show_default=True)
 @click.option("--workloads", default=3, show_default=True, help="Of each task that is judged again.")
-@click.option("--processes", type=int, help="Of each judgement. [default: the final protocol's]")
+@click.option("--processes", type=int, help="Of a sentinel's judgement. [default: the final protocol's]")
+@click.option("--champion-processes", type=int, help="Of a champion's. [default: the final protocol's]")
 @click.option("--summary", "shown", is_flag=True, help="Measure nothing: say what --out holds.")
 def main(
     out: Path, steps: str, max_seconds: float, device: Literal["cpu", "cuda"], shown: bool, **given: Any

@@ -53,6 +53,8 @@ class Asked:
     repeats: int
     workloads: int
     processes: int | None
+    """Of a sentinel's judgement; None: the final protocol's."""
+    champion_processes: int | None
     snapshots: Path
 
 
@@ -97,7 +99,7 @@ class Bench:
         if task is None:
             raise TaskError("is no sentinel", file=name, mend=f"there are {', '.join(sentinel_names())}")
         task = prepare_task(self.settings, task, self.session.device, self.progress).judged
-        return self._taken(task, self._sentinel(name, task, 0), {})
+        return self._taken(task, self._sentinel(name, task, 0), {}, self.asked.processes)
 
     def take_champion(self, name: str) -> Row:
         asked = tasks.load(name, data_roots=self.settings.data)
@@ -107,12 +109,14 @@ class Bench:
             raise TaskError(
                 f"the agent {self.asked.agent} proposes nothing", file=name, mend="--agent another"
             )
-        return self._taken(prepared.judged, candidate, self._sentinels())
+        return self._taken(prepared.judged, candidate, self._sentinels(), self.asked.champion_processes)
 
-    def _taken(self, task: Task, candidate: Candidate, sentinels: dict[str, Snapshot]) -> Row:
+    def _taken(
+        self, task: Task, candidate: Candidate, sentinels: dict[str, Snapshot], processes: int | None
+    ) -> Row:
         protocol = protocol_for("final", self.session.device, self.settings, task)
-        if self.asked.processes is not None:
-            protocol = protocol.model_copy(update={"processes": self.asked.processes})
+        if processes is not None:
+            protocol = protocol.model_copy(update={"processes": processes})
         submission = submission_of(task, candidate, protocol, self.session, self.progress.note)
         environment = submission.verdict.environment
         remark = ""
