@@ -65,10 +65,11 @@ def variants(task: Task) -> dict[str, Candidate]:
         "wrong-allowed": reference + _WRONG.format(names=names, more=0),
         "wrong-one-more": reference + _WRONG.format(names=names, more=1),
     }
-    return {name: _candidate(task, name, source) for name, source in sources.items()}
+    return {name: candidate_of(task, name, source) for name, source in sources.items()}
 
 
-def _candidate(task: Task, name: str, source: str) -> Candidate:
+def candidate_of(task: Task, name: str, source: str) -> Candidate:
+    """A solution of one file that returns what its `run` makes."""
     spec = BuildSpec(
         languages=(Language.PYTORCH,), target_hardware=(Hardware.LOCAL,), entry_point="main.py::run",
         destination_passing_style=False,
@@ -104,11 +105,12 @@ def theirs(evaluator: Path, task: Task, candidate: Candidate) -> dict[str, Any]:
     return {
         "seconds": time.monotonic() - began,
         "error": "" if traces else done.stderr[-400:],
-        "traces": {t["workload"]["uuid"]: _figures(t["evaluation"]) for t in traces},
+        "traces": {t["workload"]["uuid"]: figures_of(t["evaluation"]) for t in traces},
     }
 
 
-def _figures(evaluation: dict[str, Any]) -> dict[str, Any]:
+def figures_of(evaluation: dict[str, Any]) -> dict[str, Any]:
+    """What a trace of the public evaluator says, in our words."""
     correctness, performance = evaluation.get("correctness") or {}, evaluation.get("performance") or {}
     return {
         "status": evaluation["status"],
