@@ -5,6 +5,7 @@
 #   make reproduce SNAPSHOT=leaderboard/snapshots/x.json [DEVICE=cuda] [ARGS="--max-seconds 300"]
 #   make regress AGAINST="leaderboard/snapshots/*.json" [DEVICE=cuda] [ARGS="--max-seconds 600"]
 #   make board [OUT=board] [ARGS="--data DIR"]   a page of everything here, in one folder
+#   make docs [OUT=api]  the reference of every module, from its docstrings
 #   make test            everything that needs no GPU        make test-gpu    what needs one
 #   make check           format, lint, types, layers         make bench       speed and memory bars
 #   make soak            200 hostile candidates through one session: nothing of them is left
@@ -15,12 +16,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PY ?= python3
 RUN ?= .venv/bin/python
-EXTRAS ?= dev,gpu,flashinfer,web,browser,cluster,portal
+EXTRAS ?= dev,gpu,flashinfer,web,browser,cluster,portal,docs
 STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
 OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
-.PHONY: help setup submit evaluate reproduce regress board test test-gpu soak check bench clean gpu-bundle
+.PHONY: help setup submit evaluate reproduce regress board docs test test-gpu soak check bench clean gpu-bundle
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -48,6 +49,9 @@ regress: $(READY)
 
 board: $(READY)
 	@$(RUN) -m pipeline board $(if $(OUT),--out $(OUT)) $(ARGS)
+
+docs: $(READY)
+	@$(RUN) -m scripts.api_reference $(if $(OUT),--out $(OUT)) $(ARGS)
 
 test: $(READY)
 	@$(RUN) -m pytest -m "not gpu and not bench and not soak" -n 2 --dist loadfile $(ARGS)

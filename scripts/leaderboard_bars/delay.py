@@ -121,4 +121,4 @@ def _last_argument(call: ast.Call) -> ast.AST:
 
 def _end(node: ast.AST) -> tuple[int, int]:
     """Line from 0, and column; templates are plain ASCII, whose columns are those of the text."""
-    return node.end_lineno - 1, node.end_col_offset  # type: ignore[attr-defined, no-any-return]
+    return node.end_lineno - 1, node.end_col_offset  # type: ignore[attr-defined]

@@ -4,6 +4,8 @@ So every program ends with the kernel, and `cycles` at the end of each lengthens
 the multiprocessors' clock: what a driver check is tested with. In a sentinel it is 0.
 """
 
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
 import triton
 import triton.language as tl
 
