@@ -143,11 +143,11 @@ def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
 def start_worker(trial: Trial, stage: Stage, pad_bytes: int = 0) -> WorkerProcess:
     """It starts at once; entering it waits until it is READY."""
     memory = int(trial.protocol.host_memory_gib * _GIB)
-    told = _told_on_a_cpu() if trial.session.device == "cpu" else {}
+    told = told_on_a_cpu() if trial.session.device == "cpu" else {}
     return trial.session.worker(trial.reference, stage, memory, told, pad_bytes)
 
 
-def _told_on_a_cpu() -> dict[str, str]:
+def told_on_a_cpu() -> dict[str, str]:
     """Triton interprets, and torch.compile believes the CPU's own flags.
 
     Else it builds small programs for ten seconds, in every worker anew, to learn what the compiler can do of them.
