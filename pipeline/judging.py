@@ -142,19 +142,30 @@ def cross_compiler(
     scratch: Path,
     programs: "Programs | None" = None,
 ) -> Foresee:
-    """Compiles for the target and predicts on the full-size workloads; what breaks there foresees nothing."""
+    """Compiles for the target and predicts on the full-size workloads; what breaks there foresees nothing.
+
+    What is known of a candidate is kept: the champion is compiled for the other targets alone.
+    """
+    known: dict[tuple[str, str], CompileReport] = {}
+    predicted: dict[str, Prediction] = {}
 
     def foresee(candidate: Candidate, targets: tuple[str, ...]) -> Foreseen:
         from guard.cross_compile import examine
         from tasks.gpu import load_gpu
 
-        hardware = load_gpu(HARDWARE[settings.target])
+        digest = candidate.digest
+        missing = tuple(target for target in targets if (digest, target) not in known)
+        hardware = None if digest in predicted else load_gpu(HARDWARE[settings.target])
         try:
-            return examine(
-                candidate, prepared.asked, targets, hardware, scratch, prepared.small, programs=programs
-            )
+            if missing or hardware is not None:
+                reports, prediction = examine(
+                    candidate, prepared.asked, missing, hardware, scratch, prepared.small, programs=programs
+                )
+                known.update({(digest, target): r for target, r in zip(missing, reports, strict=True)})
+                predicted.update({digest: prediction} if prediction is not None else {})
         except GuardBroken as error:
-            progress.note(f"{candidate.digest[:12]} could not be compiled for {', '.join(targets)}: {error}")
+            progress.note(f"{digest[:12]} could not be compiled for {', '.join(targets)}: {error}")
             return (), None
+        return tuple(known[digest, target] for target in targets), predicted.get(digest)
 
     return foresee
