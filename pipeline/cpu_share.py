@@ -15,7 +15,7 @@ STRUCTURAL_OPERATIONS = 1_000_000_000
 """As many may a call take for the sizes of the model to stay what they are."""
 COST = 12_000_000_000
 """Of one call on every workload, in multiply-adds: half a second of two cores. A candidate makes about ten."""
-MOST_WORKLOADS = 4
+MOST_WORKLOADS = 3
 MEMORY_SHARE = 0.85
 """Of the machine's memory, which has to hold the reference, the inputs twice and the outputs three times."""
 
