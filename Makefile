@@ -3,7 +3,7 @@
 #   make submit TASK=l2_decoder [BUDGET=12] [DEVICE=cpu] [ARGS="--target LOCAL"]
 #   make evaluate TASK=l1_rmsnorm [SOLUTION=mine.json] [DEVICE=cuda]
 #   make reproduce SNAPSHOT=leaderboard/snapshots/x.json [DEVICE=cuda] [ARGS="--max-seconds 300"]
-#   make regress AGAINST="leaderboard/snapshots/*.json" [DEVICE=cuda] [ARGS="--max-seconds 600"]
+#   make regress [AGAINST="leaderboard/snapshots/*.json"] [DEVICE=cuda] [ARGS="--max-seconds 600"]
 #   make board [OUT=board] [ARGS="--data DIR"]   a page of everything here, in one folder
 #   make docs [OUT=api]  the reference of every module, from its docstrings
 #   make test            everything that needs no GPU        make test-gpu    what needs one
@@ -44,8 +44,7 @@ reproduce: $(READY)
 	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
 regress: $(READY)
-	@$(RUN) -m pipeline regress $(or $(AGAINST),$(error against what? say AGAINST=leaderboard/snapshots/x.json)) \
-	  $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+	@$(RUN) -m pipeline regress $(AGAINST) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
 board: $(READY)
 	@$(RUN) -m pipeline board $(if $(OUT),--out $(OUT)) $(ARGS)

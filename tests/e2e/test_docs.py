@@ -22,6 +22,7 @@ NOT_RUN_THERE = {
     "desk import": "tests/leaderboard/test_desk_imports.py",
     "desk plan": "tests/leaderboard/test_desk.py",
     "score": "tests/pipeline/test_recheck.py",
+    "sentinels": "tests/pipeline/test_driver_check.py",
     "search": "tests/e2e/test_main_job.py",
     "worker": "tests/pipeline/test_cluster.py",
 }
