@@ -53,7 +53,7 @@ docs: $(READY)
 	@$(RUN) -m scripts.api_reference $(if $(OUT),--out $(OUT)) $(ARGS)
 
 test: $(READY)
-	@$(RUN) -m pytest -m "not gpu and not bench and not soak" -n 2 --dist loadfile $(ARGS)
+	@$(RUN) -m pytest -m "not gpu and not bench and not soak" -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-gpu: $(READY)
 	@$(RUN) -m pytest -m gpu $(ARGS)

@@ -8,6 +8,7 @@ import torch
 from agents.templates.gemm import GemmFamily
 from agents.templates.gemm.plan import class_of
 from guard.cross_compile import examine
+from guard.programs import Programs
 from tasks.loading import load
 from tasks.solution import Hardware
 from tasks.task import Task
@@ -28,11 +29,13 @@ def one_of_each_class(task: Task) -> Task:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["l1_bf16_gemm", "l1_attention_projection_residual"])
-def test_default_kernels_compile_for_hopper_and_blackwell_and_hardly_spill(name: str, tmp_path: Path) -> None:
+def test_default_kernels_compile_for_hopper_and_blackwell_and_hardly_spill(
+    name: str, tmp_path: Path, programs: Programs
+) -> None:
     task = one_of_each_class(load(name))
     gemm = recognised(task)
     candidate = FAMILY.render_table(gemm, {}).candidate(task, "template", Hardware.B200)
-    reports, _ = examine(candidate, task, ("sm_90a", "sm_100a"), None, tmp_path)
+    reports, _ = examine(candidate, task, ("sm_90a", "sm_100a"), None, tmp_path, programs=programs)
     for report in reports:
         assert report.ok, report.error
         assert len(report.kernels) == len(task.workloads)

@@ -11,6 +11,7 @@ from agents.templates import FAMILIES
 from agents.templates.moe_backward.recognise import gradients
 from agents.templates.moe_fp8.recognise import layer
 from guard.cross_compile import examine
+from guard.programs import Programs
 from tasks.loading import load
 from tasks.solution import Hardware
 from tests.agents.interpreted import Call, run_interpreted
@@ -174,14 +175,14 @@ def test_decoder_layers_are_right(tmp_path: Path) -> None:
     [("swiglu", "l1_swiglu"), ("rope", "l1_rope"), *((family, name) for name, family in BELONG.items())],
 )
 def test_what_is_tried_first_compiles_for_hopper_and_blackwell_and_hardly_spills(
-    family: str, name: str, tmp_path: Path
+    family: str, name: str, tmp_path: Path, programs: Programs
 ) -> None:
     task = load(name)
     task = task.model_copy(update={"workloads": task.workloads[2:3]})
     match = FAMILIES[family].matches(task)
     proposal = FAMILIES[family].render(match, FAMILIES[family].knobs(match).start[0])
     candidate = proposal.candidate(task, "template", Hardware.B200)
-    reports, _ = examine(candidate, task, ("sm_90a", "sm_100a"), None, tmp_path)
+    reports, _ = examine(candidate, task, ("sm_90a", "sm_100a"), None, tmp_path, programs=programs)
     for report in reports:
         assert report.ok and report.kernels, report.error
         assert all(kernel.spill_bytes <= 64 for kernel in report.kernels), report.kernels

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,17 +31,12 @@ def candidate_of(source: str, language: str, definition: Definition) -> Candidat
     return Candidate(solution=solution(source, language), definition_digest=definition.digest)
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
-    """One interpreter from which the programs of this file are forked."""
-    with Programs(tmp_path_factory.mktemp("programs")) as opened:
-        yield opened
-
-
-def test_one_run_compiles_for_every_target_and_predicts_for_one_gpu(tmp_path: Path) -> None:
+def test_one_run_compiles_for_every_target_and_predicts_for_one_gpu(
+    tmp_path: Path, programs: Programs
+) -> None:
     task = task_of(NORM, workload(NORM, rows=4096, width=4096), workload(NORM, rows=1, width=128))
     candidate = candidate_of(kernels.ROW_NORM, "triton", NORM)
-    reports, prediction = examine(candidate, task, ("sm_90a", "sm_100a"), "B200", tmp_path)
+    reports, prediction = examine(candidate, task, ("sm_90a", "sm_100a"), "B200", tmp_path, programs=programs)
     assert [(report.target, report.ok) for report in reports] == [("sm_90a", True), ("sm_100a", True)]
     assert prediction is not None and prediction.hardware == "B200"
     assert [one.uuid for one in prediction.workloads] == [w.uuid for w in task.workloads]
