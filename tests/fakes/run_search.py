@@ -45,11 +45,11 @@ def go(run: Run) -> list[Outcome]:
     return search.go(BUDGET)
 
 
-def main() -> None:
-    with begin_or_go_on(Path(sys.argv[1])) as run:
+def main(parent: Path) -> None:
+    with begin_or_go_on(parent) as run:
         best = go(run)[0]
     sys.stdout.write(best.candidate.digest)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

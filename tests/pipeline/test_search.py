@@ -1,11 +1,13 @@
 """The search: budget, duplicates, faults, and a journal that survives a kill at any moment."""
 
+import multiprocessing
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,9 @@ from tests.fakes.judge import fake_judge
 from tests.fakes.task import candidate, doubling_task
 
 ROOT = Path(__file__).parents[2]
+FORKS = multiprocessing.get_context("forkserver")
+"""Processes of their own to kill, from one that has imported what each would take a second for."""
+FORKS.set_forkserver_preload(["tests.fakes.run_search"])
 
 
 class Counting:
@@ -179,22 +184,24 @@ def test_a_resumed_run_judges_nothing_twice(whole, tmp_path):
 @pytest.mark.slow
 def test_a_run_killed_at_random_moments_reaches_the_same_champion(whole, tmp_path):
     moments = random.Random(7)
-    command = [sys.executable, "-m", "tests.fakes.run_search", str(tmp_path)]
     for _ in range(8):
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+        process = FORKS.Process(target=run_search.main, args=(tmp_path,))
+        process.start()
         wait_for_a_journal(tmp_path, process)
         time.sleep(moments.random() * 0.06)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.join()
+        assert process.exitcode in (0, -signal.SIGKILL)
+    command = [sys.executable, "-m", "tests.fakes.run_search", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == whole[1]
 
 
-def wait_for_a_journal(parent: Path, process: subprocess.Popen) -> None:
+def wait_for_a_journal(parent: Path, process: BaseProcess) -> None:
     """Kills before it start nothing; those after it are the ones that can lose something."""
     sizes = lambda: sum(f.stat().st_size for f in parent.glob("*/journal.jsonl"))  # noqa: E731
     before, until = sizes(), time.monotonic() + 20
-    while sizes() <= before and process.poll() is None and time.monotonic() < until:
+    while sizes() <= before and process.is_alive() and time.monotonic() < until:
         time.sleep(0.001)
 
 
