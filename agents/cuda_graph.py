@@ -58,8 +58,8 @@ def _recorded(inputs):
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):
-            for _ in range(2):  # what is compiled, tuned or allocated at a first call is not recorded
-                plain_run(*held)
+            plain_run(*held)  # what is compiled, tuned or allocated at a first call is not recorded
+            _without_questions(held)
         torch.cuda.current_stream().wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -75,6 +75,16 @@ def _recorded(inputs):
         return _copied(written)
 
     return (graph, read, written) if _milliseconds(replay) < _milliseconds(lambda: plain_run(*held)) else None
+
+
+def _without_questions(held):
+    """A call that raises where it asks for a value: a recording that fails leaves torch's random numbers unusable."""
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        plain_run(*held)
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
 
 
 def _milliseconds(call):
