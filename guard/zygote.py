@@ -50,6 +50,9 @@ def _import_what_is_slow(kind: str) -> None:
 
         put_off_dynamo()
         import_module("guard.cross_compile.examination")
+        from guard.cross_compile.warm import warm_up
+
+        warm_up()
         return
     import_module("guard.reference")
     import_module("guard.worker")
