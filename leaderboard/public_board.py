@@ -81,7 +81,7 @@ def _rankings(content: Any, stem: str) -> Iterator[Ranking]:
     if isinstance(content, Mapping):
         yield from _in_object(content, stem)
     elif isinstance(content, Sequence) and not isinstance(content, str):
-        yield from _in_list([row for row in content if isinstance(row, Mapping)], stem)
+        yield from _in_list([row for row in content if isinstance(row, dict)], stem)
 
 
 def _in_object(content: Mapping[str, Any], stem: str) -> Iterator[Ranking]:
@@ -96,13 +96,15 @@ def _in_object(content: Mapping[str, Any], stem: str) -> Iterator[Ranking]:
 
 
 def _in_list(rows: Sequence[Mapping[str, Any]], stem: str) -> Iterator[Ranking]:
-    if rows and all(_is_result(row) and not _names_kernel(row) for row in rows):
+    results = [row for row in rows if _is_result(row)]
+    if rows and len(results) == len(rows) and not any(_kernel_of(row) for row in rows):
         yield _ranking({}, rows, stem)
         return
-    yield from _grouped([row for row in rows if _is_result(row)], stem)
-    for row in rows:
-        if not _is_result(row):
-            yield from _rankings(row, stem)
+    yield from _grouped(results, stem)
+    if len(results) < len(rows):
+        for row in rows:
+            if not _is_result(row):
+                yield from _rankings(row, stem)
 
 
 def _grouped(rows: Sequence[Mapping[str, Any]], stem: str) -> Iterator[Ranking]:
@@ -135,8 +137,8 @@ def _ranking(about: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], stem: 
 def _results(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The results of one kernel, where `content` is its ranking."""
     for part in _parts(content):
-        rows = [row for row in part if isinstance(row, Mapping)] if isinstance(part, list) else []
-        if rows and all(_is_result(row) for row in rows) and len({_kernel_of(row) for row in rows}) == 1:
+        rows = [row for row in part if isinstance(row, dict)] if isinstance(part, list) else []
+        if rows and _are_of_one_kernel(rows) and all(_is_result(row) for row in rows):
             return rows
     return []
 
@@ -149,8 +151,9 @@ def _is_result(row: Mapping[str, Any]) -> bool:
     return number_of(first_of(row, SCORE)) is not None
 
 
-def _names_kernel(row: Mapping[str, Any]) -> bool:
-    return bool(_kernel_of(row))
+def _are_of_one_kernel(rows: Sequence[Mapping[str, Any]]) -> bool:
+    first = _kernel_of(rows[0])
+    return all(_kernel_of(row) == first for row in rows)
 
 
 def _kernel_of(row: Mapping[str, Any]) -> str:
@@ -178,6 +181,8 @@ def first_of(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def number_of(value: Any) -> float | None:
     """A finite number, also where it is written as text."""
+    if type(value) is float:  # nearly always, a hundred thousand times
+        return value if math.isfinite(value) else None
     if isinstance(value, str):
         value = value.strip()
         if not value[:1].isdigit() and value[:1] not in ("-", ".", "+"):
