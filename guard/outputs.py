@@ -1,9 +1,17 @@
-"""A call's result as a list of tensors in the definition's order, by the official rules."""
+"""A call's result as a list of tensors in the definition's order, by the official rules.
+
+Containers may be of any class that is a tuple, list or dict, such as named tuples, for the public evaluator takes them.
+They are read as what they hold, past whatever their class defines: nothing can be computed on reading.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+
+_ABSENT = object()
+_NUMBERS = frozenset({int, float, bool, *np.sctypeDict.values()})
 
 
 class WrongOutputs(Exception):
@@ -17,15 +25,17 @@ class WrongOutputs(Exception):
 def as_tensors(
     result: Any, names: Sequence[str], dtypes: Sequence[torch.dtype], device: torch.device
 ) -> list[torch.Tensor]:
-    """Tensor, scalar, tuple, list or dict by output name; exact types, so that nothing can be computed on reading."""
+    """Tensor, scalar, array, tuple, list or dict by output name; extra entries of a dict are left alone, as officially."""
     kind = type(result)
-    if kind is dict:
-        missing = [name for name in names if name not in result]
+    if issubclass(kind, dict):
+        values = [dict.get(result, name, _ABSENT) for name in names]
+        missing = [name for name, value in zip(names, values, strict=True) if value is _ABSENT]
         if missing:
             raise WrongOutputs("count", f"the returned dict lacks {missing}")
-        values = [result[name] for name in names]
-    elif kind in (tuple, list):
-        values = list(result)
+    elif issubclass(kind, tuple):
+        values = list(tuple.__iter__(result))
+    elif issubclass(kind, list):
+        values = list(list.__iter__(result))
     else:
         values = [result]
     if len(values) != len(names):
@@ -36,7 +46,7 @@ def as_tensors(
 
 
 def _tensor(value: Any, name: str, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    if type(value) in (int, float, bool):
+    if type(value) in _NUMBERS or type(value) is np.ndarray:
         return torch.tensor(value, dtype=dtype, device=device)
     if type(value) is not torch.Tensor:
         raise WrongOutputs("kind", f"output {name!r} is a {type(value).__name__}, not a plain tensor")

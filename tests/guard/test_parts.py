@@ -2,7 +2,9 @@
 
 import os
 import random
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
@@ -80,17 +82,24 @@ def test_what_is_no_message_closes_the_channel(body: bytes) -> None:
         channel.receive(b, 1)
 
 
-def test_outputs_are_taken_by_exact_type_only() -> None:
+def test_outputs_are_taken_as_they_are_held_and_tensors_by_exact_type_only() -> None:
     def taken(result: object) -> list[torch.Tensor]:
         return as_tensors(result, ["x"], [torch.float32], torch.device("cpu"))
 
     class Sly(dict):  # type: ignore[type-arg]
-        pass
+        def get(self, name: object, default: object = None) -> object:
+            raise AssertionError("computed when read")
+
+        __getitem__ = get
+
+    class Named(NamedTuple):
+        x: torch.Tensor
 
     tensor = torch.zeros(2)
     assert taken(tensor)[0] is taken([tensor])[0] is taken((tensor,))[0] is taken({"x": tensor, "y": 1})[0]
-    assert taken(3)[0].dtype == torch.float32
-    for wrong in (Sly(x=tensor), {"y": tensor}, [tensor, tensor], None, "text", torch.nn.Parameter(tensor)):
+    assert taken(Sly(x=tensor))[0] is taken(Named(tensor))[0] is tensor
+    assert taken(3)[0].dtype == taken(np.float64(3))[0].dtype == taken(np.ones(2))[0].dtype == torch.float32
+    for wrong in (Sly(y=tensor), {"y": tensor}, [tensor, tensor], None, "text", torch.nn.Parameter(tensor)):
         with pytest.raises(WrongOutputs):
             taken(wrong)
     tensor.remark = "computed when read"  # type: ignore[attr-defined]
