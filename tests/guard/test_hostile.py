@@ -211,7 +211,7 @@ def test_a_claim_that_is_no_record_is_the_candidates_fault(name: str, timer: str
     assert math.isfinite(len(caught.value.message))
 
 
-def test_a_reference_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reference_that_never_ends_is_ended(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference_process, "_ANSWER_LIMIT_S", 2.0)
     task = matmul_task(reference="import torch\n\n\ndef run(A, B):\n    while True:\n        pass\n")
     pids: list[int] = []
@@ -223,8 +223,8 @@ def test_a_reference_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(ReferenceProcess, "close", close)
     said = r"^matmul `reference`: .* still at workload m24 after 2 s; see that it ends"
-    with Session("cpu", threads=1) as opened, pytest.raises(TaskError, match=said):
-        opened.reference(task)
+    with pytest.raises(TaskError, match=said):
+        session.reference(task)
     assert pids and not at_work(pids)
 
 
@@ -289,24 +289,23 @@ SLOW = "import time\nimport torch\n\n\ndef run(A, B):\n    time.sleep(0.3)\n    
 
 @pytest.mark.parametrize("victim", ["reference", "zygote", "worker"])
 def test_who_kills_the_guards_processes_breaks_one_judgement_and_no_more(
-    quick: Protocol, victim: str
+    session: Session, quick: Protocol, victim: str
 ) -> None:
     task = matmul_task()
-    with Session("cpu", threads=1) as opened:
-        assert judge(task, candidate(task), quick, opened).status == "accepted"
-        reference = opened.reference(task)._pid
+    assert judge(task, candidate(task), quick, session).status == "accepted"
+    reference = session.reference(task)._pid
 
-        def kill() -> None:
-            zygote = opened.zygote.pid
-            workers = [p for p in descendants(zygote) if p != reference and _parent(p) != zygote]
-            os.kill({"reference": reference, "zygote": zygote, "worker": workers[0]}[victim], signal.SIGKILL)
+    def kill() -> None:
+        zygote = session.zygote.pid
+        workers = [p for p in descendants(zygote) if p != reference and _parent(p) != zygote]
+        os.kill({"reference": reference, "zygote": zygote, "worker": workers[0]}[victim], signal.SIGKILL)
 
-        killer = threading.Timer(1.0, kill)
-        killer.start()
-        with pytest.raises(GuardBroken):
-            judge(task, candidate(task, SLOW), quick, opened)
-        killer.join()
-        assert judge(task, candidate(task, SLOW), quick, opened).status == "accepted"
+    killer = threading.Timer(1.0, kill)
+    killer.start()
+    with pytest.raises(GuardBroken):
+        judge(task, candidate(task, SLOW), quick, session)
+    killer.join()
+    assert judge(task, candidate(task), quick, session).status == "accepted"
 
 
 def _parent(pid: int) -> int:

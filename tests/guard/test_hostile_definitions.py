@@ -50,11 +50,10 @@ JUDGED = {
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_an_odd_definition_is_judged(quick: Protocol, name: str) -> None:
-    with Session("cpu", threads=1) as session:
-        plain = "import torch\n\n\ndef run(x):\n    return x * 2\n"
-        task = JUDGED[name]
-        verdict = judge(task, candidate(task, plain) if "twice" in name else _own(task), quick, session)
+def test_an_odd_definition_is_judged(session: Session, quick: Protocol, name: str) -> None:
+    plain = "import torch\n\n\ndef run(x):\n    return x * 2\n"
+    task = JUDGED[name]
+    verdict = judge(task, candidate(task, plain) if "twice" in name else _own(task), quick, session)
     assert verdict.status == "accepted", verdict.reason
 
 
@@ -83,22 +82,23 @@ AT_FAULT = {
 
 
 @pytest.mark.parametrize("name", AT_FAULT)
-def test_a_definition_at_fault_is_named_and_no_candidate_blamed(quick: Protocol, name: str) -> None:
+def test_a_definition_at_fault_is_named_and_no_candidate_blamed(
+    session: Session, quick: Protocol, name: str
+) -> None:
     task, said = AT_FAULT[name]
-    with Session("cpu", threads=1) as session, pytest.raises(TaskError, match=said.replace("(", r"\(")):
+    with pytest.raises(TaskError, match=said.replace("(", r"\(")):
         judge(task, _own(task), quick, session)
 
 
-def test_a_reference_that_floods_its_output_leaves_no_log(quick: Protocol) -> None:
+def test_a_reference_that_floods_its_output_leaves_no_log(session: Session) -> None:
     task = _task("def run(x):\n    print('x' * 10_000_000)\n    return x\n")
-    with Session("cpu", threads=1) as session:
-        session.reference(task)
-        assert (session.scratch / "reference.log").stat().st_size < 10_000
+    session.reference(task)
+    assert (session.scratch / "reference.log").stat().st_size < 100_000  # with what others' references said
 
 
-def test_a_reference_that_leaves_is_no_candidates_fault(quick: Protocol) -> None:
+def test_a_reference_that_leaves_is_no_candidates_fault(session: Session, quick: Protocol) -> None:
     task = _task("def run(x):\n    os._exit(0)\n")
-    with Session("cpu", threads=1) as session, pytest.raises(GuardBroken, match="before it was ready"):
+    with pytest.raises(GuardBroken, match="before it was ready"):
         judge(task, _own(task), quick, session)
 
 
