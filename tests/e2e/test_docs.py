@@ -1,5 +1,6 @@
 """What the documents tell a person to type: the tutorial is run as it stands, every other command is one there is."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -60,6 +61,21 @@ def test_every_command_in_the_documents_is_one_there_is_with_options_it_takes(do
         rest = ["x" if word in ("…", "...") or "<" in word else word for word in rest]
         with command.make_context(name or "kernelarc", rest, resilient_parsing="--help" in rest):
             pass
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_programs_tests_and_targets_that_the_documents_name_are_there(document: Path) -> None:
+    """In blocks and in sentences. What the log says was so on its day."""
+    if document.name == "log.md":
+        return
+    text = document.read_text()
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for module in re.findall(r"python3? -m ([a-z_.]+)", text):
+        assert importlib.util.find_spec(module) is not None, f"there is no module {module}"
+    for target in re.findall(r"(?:`|^ *)make ([a-z-]+)", text, re.MULTILINE):
+        assert target in targets, f"there is no target {target}"
+    for path in re.findall(r"pytest (?:-m \w+ )?(tests/[\w/.]+)", text):
+        assert (ROOT / path).exists(), f"there is no {path}"
 
 
 def test_what_the_how_tos_call_is_run_by_the_tutorial_or_by_a_named_test() -> None:

@@ -7,70 +7,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 import guard.environment
-import guard.judge
-import guard.session
-import pipeline.freeze
-import pipeline.prepare
-import pipeline.recheck
-import pipeline.regress
 import pipeline.sentinels
-from guard.protocol import FINAL, Protocol
-from guard.verdict import Reason, ReasonCode, Verdict
+from guard.protocol import FINAL
 from leaderboard.frozen.kernel import sentinel_names
 from pipeline.cli import main
-from tasks.candidate import Candidate
 from tasks.solution_file import write_solution
-from tasks.task import Task
+from tests.fakes.card import Card, a_card
 from tests.fakes.task import candidate, doubling_task
-from tests.leaderboard.snapshots import H200, verdict_on
-
-
-class Card:
-    """One H200 on which everything takes what it took, but for what `slower` says."""
-
-    def __init__(self) -> None:
-        self.environment, self.seed = H200, 0
-        self.slower: dict[str, float] = {}
-        self.rejects = False
-        self.judged: list[tuple[str, int]] = []
-
-    def __call__(
-        self, task: Task, judged: Candidate, protocol: Protocol, session: object, note: object = None
-    ) -> Verdict:
-        self.seed += 1
-        self.judged.append((task.name, protocol.processes))
-        slower = dict.fromkeys((w.uuid for w in task.workloads), self.slower.get(task.name, 1.0))
-        verdict = verdict_on(
-            task, judged, seed=self.seed, slower=slower, spread=0.002, environment=self.environment,
-            protocol=protocol,
-        )  # fmt: skip
-        if not self.rejects:
-            return verdict
-        reason = Reason(code=ReasonCode.NUMERICAL, message="not as the reference")
-        return verdict.model_copy(update={"status": "rejected", "reason": reason})
-
-
-class NoSession:
-    def __init__(self, *_: object, **__: object) -> None: ...
-    def __enter__(self) -> "NoSession":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+from tests.leaderboard.snapshots import H200
 
 
 @pytest.fixture
 def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Card:
-    made = Card()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SOL_EXECBENCH_DATA", raising=False)
-    monkeypatch.setattr(guard.session, "Session", NoSession)
-    monkeypatch.setattr(guard.judge, "judge", made)
-    monkeypatch.setattr(guard.environment, "gpu_architecture", lambda: "9.0")
-    for module in (pipeline.freeze, pipeline.recheck, pipeline.regress, pipeline.sentinels):
-        monkeypatch.setattr(module, "choose_device", lambda _: "cuda")
-    for module in (pipeline.recheck, pipeline.regress):
-        monkeypatch.setattr(module, "environment_here", lambda _: made.environment)
-    return made
+    return a_card(tmp_path, monkeypatch)
 
 
 def run(*arguments: object) -> Result:
