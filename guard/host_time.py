@@ -15,8 +15,8 @@ def hidden_host_time(
 ) -> Reason | None:
     """Calls as the guard's clock saw them, from request to reply, beside what the kernels are said to have taken.
 
-    The shortest call speaks: one in fifty honest ones waits 5 ms for a busy host, and a duel makes two, while work
-    that the answer needs is in every one.
+    The shortest call speaks, of all values that are not the official loop's: one in fifty honest ones waits 5 ms for a
+    busy host, and a duel makes five a workload, while work that the answer needs is in every one.
     """
     if not measured_ms or not official_ms:
         return None

@@ -118,13 +118,11 @@ def _nothing_hidden(trial: Trial, number: int) -> None:
     """The official times of this process beside those of the guard's own calls."""
     for workload in trial.task.workloads:
         own = [m for m in trial.measurements if m.workload == workload.uuid and m.process == number]
-        times = {
-            kind: [t for m in own if m.kind == kind for t in m.times_ms] for kind in ("measured", "official")
-        }
-        worked = trial.worked_ms.get(workload.uuid, ())
+        official = [t for m in own if m.kind == "official" for t in m.times_ms]
+        called, worked = trial.called_ms.get(workload.uuid, ()), trial.worked_ms.get(workload.uuid, ())
         for reason in (
-            hidden_host_time(workload.uuid, times["measured"], times["official"]),
-            replayed(workload.uuid, times["official"], worked),
+            hidden_host_time(workload.uuid, called, official),
+            replayed(workload.uuid, official, worked),
         ):
             if reason is not None:
                 trial.hold_against(reason)

@@ -41,6 +41,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     plan += [(index, kind) for index in workloads for kind in ("varied", "near", "near")]
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
+    trial.called_ms = {workload.uuid: [] for workload in trial.task.workloads}
     watches = TIMERS[trial.timer].watches
     if watches:
         worker.ask("watch", _WATCH_LIMIT_S, timer=trial.timer)
@@ -49,6 +50,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
             last[index] = seeds[index].pop()
         seed = process % bank if kind == "varied" else last[index]
         took = _call(trial, worker, index, seed, kind, first=False)
+        trial.called_ms[trial.task.workloads[index].uuid].append(took)
         if kind == "fresh":
             times[index].append(took)
     _no_children(worker)

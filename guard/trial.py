@@ -62,6 +62,8 @@ class Trial:
         self.measurements: list[Measurement] = []
         self.worked_ms: dict[str, list[float]] = {}
         """By workload, the device's work in each of the guard's own calls of the process at hand."""
+        self.called_ms: dict[str, list[float]] = {}
+        """By workload, how long each of them took by the guard's clock, whatever values it had."""
         self.flags: set[str] = set()
         self.wrong: Reason | None = None
         self.isolation, self.log = "subprocess", ""

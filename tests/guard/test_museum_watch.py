@@ -5,16 +5,19 @@ import socket
 import statistics
 import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
 from guard import channel
 from guard.host_time import hidden_host_time
+from guard.judge import _nothing_hidden
 from guard.rearranged import rearranged
 from guard.tamper import TamperWatch
 from guard.timers.activities import compact, spans_and_busy_ns
-from guard.verdict import ReasonCode
+from guard.verdict import Measurement, ReasonCode
 
 Patch = pytest.MonkeyPatch
 
@@ -147,6 +150,21 @@ def test_nothing_is_held_against_what_was_not_timed() -> None:
 def test_one_call_that_waited_for_a_busy_host_hides_nothing() -> None:
     """Two calls of a duel, as measured of an eager projection on an H200: their median was 4.49 ms."""
     assert hidden_host_time("m1", [1.2, 7.8], [0.0454] * 50) is None
+
+
+@pytest.mark.parametrize(
+    ("called_ms", "held"), [([7.8, 7.1, 1.2, 5.0, 8.0], 0), ([7.8, 7.1, 6.2, 5.0, 8.0], 1)]
+)
+def test_calls_on_any_values_speak_for_a_candidate(called_ms: list[float], held: int) -> None:
+    """A duel makes two calls on fresh values; the three on varied and exchanged ones have to do the work as well."""
+    official = Measurement(workload="w", process=0, timer="cupti", kind="official", times_ms=(0.05,) * 50)
+    reasons: list[object] = []
+    trial: Any = SimpleNamespace(
+        task=SimpleNamespace(workloads=[SimpleNamespace(uuid="w")]), measurements=[official], worked_ms={},
+        called_ms={"w": called_ms}, hold_against=reasons.append,
+    )  # fmt: skip
+    _nothing_hidden(trial, 0)
+    assert len(reasons) == held
 
 
 def test_work_under_a_name_that_discovery_did_not_show_counts() -> None:
