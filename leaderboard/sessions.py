@@ -13,7 +13,6 @@ from typing import Literal
 
 from pydantic import ValidationError, field_validator
 
-from guard.statistics.series import change_points, look_back_z, new_sessions_slower
 from guard.verdict import Environment
 from leaderboard.whole_file import write_whole
 from tasks.document import read_json
@@ -110,6 +109,8 @@ def examine(sessions: Sequence[Session]) -> DriverSeries:
     Only sessions with the workloads of the last one count. One test, of the mean over the workloads, so that
     three new sessions can show something (k 3 against n 8 gives p 0.6 % at best; no room for sixteen tests).
     """
+    from guard.statistics.series import look_back_z, new_sessions_slower
+
     if not sessions:
         raise ValueError("a series needs a session")
     last = sessions[-1]
@@ -129,5 +130,7 @@ def examine(sessions: Sequence[Session]) -> DriverSeries:
 
 
 def _steps(sessions: Sequence[Session]) -> tuple[Step, ...]:
+    from guard.statistics.series import change_points
+
     points = change_points([session.location for session in sessions])
     return tuple(Step(session=sessions[p.session].taken_at, ratio=p.ratio, p=p.p) for p in points)

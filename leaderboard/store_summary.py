@@ -1,10 +1,9 @@
 """What the store knows of each task, in one question to it."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
-
-from leaderboard.store import Store, traces, verdicts
+if TYPE_CHECKING:
+    from leaderboard.store import Store
 
 
 class Judged(NamedTuple):
@@ -15,8 +14,13 @@ class Judged(NamedTuple):
     """Shortest latency of an official trace that passed, whatever the workload and the hardware."""
 
 
-def judged_by_task(store: Store) -> dict[str, Judged]:
+def judged_by_task(store: "Store") -> dict[str, Judged]:
     """By a task's name; traces know only the definition's name, which is the task's or its last part."""
+    # every process that makes pages imports this file, and none of them asks a store
+    from sqlalchemy import case, func, select
+
+    from leaderboard.store import traces, verdicts
+
     accepted = func.sum(case((verdicts.c.status == "accepted", 1), else_=0))
     with store.engine.connect() as connection:
         found = {

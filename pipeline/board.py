@@ -13,7 +13,6 @@ from leaderboard.board.site import Site, plotting_library, write_site
 from leaderboard.board.task_page import TaskPage
 from leaderboard.snapshot import Snapshot
 from leaderboard.snapshot_file import read_snapshot
-from leaderboard.store import file_of, open_store
 from leaderboard.store_summary import Judged, judged_by_task
 from leaderboard.tables import read_table
 from pipeline.board_material import Job, Made, Own, make_page
@@ -158,6 +157,8 @@ def _task_in(line: str) -> str:
 
 def _judged(url: str, skipped: list[str]) -> dict[str, Judged]:
     """Nothing without a store, which is never made for the page's sake."""
+    from leaderboard.store import file_of, open_store
+
     path = file_of(url)
     if path is not None and not path.exists():
         return {}
