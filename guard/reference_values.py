@@ -112,15 +112,15 @@ class Values:
         return self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
 
     def _near(self, workload: int, index: int) -> Drawn:
-        """The values themselves where the reference has no finite answer to rearranged ones."""
+        """The values themselves where the reference has no finite answer to rearranged ones, or no room for both."""
         drawn = self.fresh(workload, index, "fresh")
         sources = self.task.workloads[workload].inputs
         free = [isinstance(sources.get(name), RandomInput) for name in self.task.definition.inputs]
-        inputs = rearranged(drawn.inputs, free, self._seed(workload, index))
         try:
-            near = self._draw(lambda: inputs)
+            near = self._draw(lambda: rearranged(drawn.inputs, free, self._seed(workload, index)))
         except ReferenceFailed:
-            return drawn
+            near = drawn
+        give_back_spare(self.device)  # what a failure left over
         return near if all(bool(torch.isfinite(e.to(torch.float32)).all()) for e in near.expected) else drawn
 
     def answer(self, inputs: Sequence[Any]) -> Drawn:
@@ -130,19 +130,26 @@ class Values:
     def honest_error(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
         """Of each output, the root mean square of its move when the inputs move by one rounding step.
 
-        None where no input can be moved, or where the reference gives no finite answer then.
+        None where no input can be moved, where the reference gives no finite answer then, or where two sets of
+        values do not fit beside the call that is being checked.
         """
         key = (workload, policy)
         if key not in self._honest:
-            drawn = self.fresh(workload, 0, "fresh")
-            inputs = moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2))
-            result = self._draw(lambda: inputs)
-            moves = [_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True)]
-            usable = all(math.isfinite(m) for m in moves) and any(
-                a is not b for a, b in zip(inputs, drawn.inputs, strict=True)
-            )
-            self._honest[key] = tuple(moves) if usable else None
+            try:
+                self._honest[key] = self._moves(workload, policy)
+            except ReferenceFailed as failure:
+                if not isinstance(failure.__cause__, torch.OutOfMemoryError):
+                    raise
+                self._honest[key] = None
+            give_back_spare(self.device)  # what a failure left over
         return self._honest[key]
+
+    def _moves(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
+        drawn = self.fresh(workload, 0, "fresh")
+        result = self._draw(lambda: moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2)))
+        moves = tuple(_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True))
+        has_moved = any(a is not b for a, b in zip(result.inputs, drawn.inputs, strict=True))
+        return moves if has_moved and all(map(math.isfinite, moves)) else None
 
     def repeats(self, workload: int) -> bool:
         """Whether the reference gives the same outputs, within the tolerance, when it is called twice on the same inputs."""
