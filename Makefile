@@ -19,6 +19,8 @@ RUN ?= .venv/bin/python
 EXTRAS ?= dev,gpu,flashinfer,web,browser,cluster,portal,docs
 STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
+# some machines say so for all programs; here hundreds of processes would each compile the same modules anew
+unexport PYTHONDONTWRITEBYTECODE
 OPTIONS = $(if $(BUDGET),--budget $(BUDGET)) $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 
 .PHONY: help setup submit evaluate reproduce regress board docs test test-gpu soak check bench clean gpu-bundle
