@@ -5,8 +5,9 @@ sets are kept for all candidates. On a GPU it would disturb what is being timed.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from guard.bank import SEEDS
+from guard.bank import SEEDS, Drawn
 from guard.reference_values import Values
 
 _ROUNDS = 10
@@ -29,7 +30,7 @@ class WorkingAhead:
         try:
             if not self._bank.has_room(self._largest):
                 return False
-            self._largest = max(self._largest, next(self._draws)())
+            self._largest = max(self._largest, next(self._draws)().bytes)
         except StopIteration:
             return False
         except Exception:  # noqa: BLE001 - the definition's code; it fails again where somebody can be told
@@ -38,13 +39,13 @@ class WorkingAhead:
         return True
 
 
-def _draws(values: Values) -> Iterator[Callable[[], int]]:
+def _draws(values: Values) -> Iterator[Callable[[], Drawn]]:
     """What every candidate's measured calls take comes first, then the official stream of a judgement without failures."""
     workloads = range(len(values.task.workloads))
     for index in workloads:
         for kind, seeds in (("fresh", SEEDS["cpu"]), ("varied", _VARIED), ("near", SEEDS["cpu"])):
             for seed in range(seeds):
-                yield lambda index=index, seed=seed, kind=kind: values.fresh(index, seed, kind).bytes
+                yield partial(values.fresh, index, seed, kind)
     for index in workloads:
         for round_ in range(_ROUNDS):
-            yield lambda index=index, round_=round_: values.official(index, round_, (_ROUNDS,) * index).bytes
+            yield partial(values.official, index, round_, (_ROUNDS,) * index)
