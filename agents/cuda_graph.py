@@ -22,6 +22,8 @@ _MOST_ASKED = 3
 
 _WRAPPER = '''
 
+import warnings
+
 import torch
 
 _recordings = {}
@@ -80,8 +82,9 @@ def _recorded(inputs):
 def _without_questions(held):
     """A call that raises where it asks for a value: a recording that fails leaves torch's random numbers unusable."""
     before = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        with warnings.catch_warnings(action="ignore"):  # it is a prototype, torch says
+            torch.cuda.set_sync_debug_mode("error")
         plain_run(*held)
     finally:
         torch.cuda.set_sync_debug_mode(before)
