@@ -199,7 +199,7 @@ def main(
 ) -> None:  # fmt: skip
     until = time.monotonic() + max_seconds
     before = json.loads(out.read_text())["rows"] if out.exists() else []
-    rows = [row for row in before if len(row["guard_ms"]) >= processes]
+    rows = [r for r in before if len(r["guard_ms"]) >= processes and "rejected" not in r["statuses"]]
     done = {row["task"] for row in rows}
     with Session(device) as session, tempfile.TemporaryDirectory() as folder:
         for name in names or _SINGLE:
