@@ -1,5 +1,6 @@
 """How far the median of one process can be trusted: a description and a health check, never a verdict."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def median_interval(times: ArrayLike, level: float = 0.95, tick: float = 0.0) ->
         # not even the smallest and the largest hold the median at this level: of five, at 93.75 %
         low, high = values.min(), values.max()
     elif effective == values.size:
-        low, high = mstats.median_cihs(values, alpha=1 - level)
+        low, high = np.interp(_median_ranks(values.size, level), np.arange(values.size), np.sort(values))
     else:
         low, high = np.quantile(values, _median_shares(effective, level))
     centre = float(mid_distribution_median(values)) if tick else float(np.median(values))
@@ -87,6 +88,16 @@ def integrated_time(correlation: Floats) -> float:
     monotone = np.minimum.accumulate(pairs)
     positive = np.logical_and.accumulate(monotone > 0)
     return max(1.0, float(2.0 * monotone[positive].sum() - 1.0))
+
+
+@cache
+def _median_ranks(n: int, level: float) -> tuple[float, float]:
+    """Between which ranks from 0 of n sorted samples the median lies: the same for all samples, and dear to find.
+
+    Hettmansperger and Sheather interpolate between neighbours, so the ranks of ranks say it all.
+    """
+    low, high = mstats.median_cihs(np.arange(n, dtype=np.float64), alpha=1 - level)
+    return float(low), float(high)
 
 
 def _median_shares(effective: float, level: float) -> Floats:

@@ -1,6 +1,7 @@
 """What can be said of one process: its location on a ticking clock, and the interval of its median."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,9 +20,15 @@ NORMAL_WORK = {
 }  # fmt: skip
 
 
+@cache
+def median_of(draw: Callable[[Rng, tuple[int, int]], Array]) -> float:
+    """Of four million samples."""
+    return float(np.median(draw(np.random.default_rng(1), (4_000, 1_000))))
+
+
 def coverage(draw: Callable[[Rng, tuple[int, int]], Array], n: int) -> float:
     """Share of 95 % intervals from n samples that hold the true median."""
-    truth = float(np.median(draw(np.random.default_rng(1), (4_000, 1_000))))
+    truth = median_of(draw)
     runs = draw(np.random.default_rng(2), (RUNS, n))
     intervals = [median_interval(run) for run in runs]
     return float(np.mean([i.low <= truth <= i.high for i in intervals]))
