@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,7 +118,7 @@ def _grouped(rows: Sequence[Mapping[str, Any]], stem: str) -> Iterator[Ranking]:
 
 
 def _ranking(about: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], stem: str) -> Ranking:
-    placed = sorted((_placed(row) for row in rows), key=lambda p: -p.score)
+    placed = sorted(map(_placed, rows), key=itemgetter(0), reverse=True)  # by score; equal ones keep their order
     kernel = first_of(about, _KERNEL[:3] if _is_result(about) else _KERNEL)
     name = first_of(about, _PROBLEM if _is_result(about) else NAME)
     if rows and kernel is None:
@@ -163,7 +164,7 @@ def _kernel_of(row: Mapping[str, Any]) -> str:
 
 def _placed(row: Mapping[str, Any]) -> Placed:
     who = first_of(row, _WHO)
-    who = first_of(who, (*_WHO, "name")) if isinstance(who, Mapping) else who
+    who = first_of(who, (*_WHO, "name")) if isinstance(who, dict) else who
     score = number_of(first_of(row, SCORE))
     return Placed(
         score or 0.0, number_of(first_of(row, LATENCY)), str(who or ""), moment_of(first_of(row, WHEN))
