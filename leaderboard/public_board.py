@@ -135,7 +135,7 @@ def _ranking(about: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], stem: 
     )
 
 
-def _results(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _results(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The results of one kernel, where `content` is its ranking."""
     for part in _parts(content):
         rows = [row for row in part if isinstance(row, dict)] if isinstance(part, list) else []

@@ -14,7 +14,7 @@ import guard.session
 import pipeline.recheck
 import pipeline.regress
 import scripts.leaderboard_bars.command as command
-import scripts.leaderboard_bars.steps as steps
+import scripts.leaderboard_bars.comparing as comparing
 from agents import create
 from guard.protocol import Protocol
 from guard.verdict import Verdict
@@ -68,7 +68,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     for module in (guard.session, command):
         monkeypatch.setattr(module, "Session", NoSession)
     monkeypatch.setattr(guard.judge, "judge", made)
-    monkeypatch.setattr(steps, "judge", made)
+    monkeypatch.setattr(comparing, "judge", made)
     monkeypatch.setattr(guard.environment, "gpu_architecture", lambda: "9.0")
     monkeypatch.setattr(pipeline.recheck, "environment_here", lambda _: H200)
     monkeypatch.setattr(pipeline.regress, "environment_here", lambda _: H200)

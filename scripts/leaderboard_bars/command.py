@@ -12,10 +12,11 @@ from guard.session import Session
 from pipeline.settings import read_settings
 from scripts.arguments import command_line
 from scripts.leaderboard_bars import __doc__ as about
-from scripts.leaderboard_bars.steps import Asked, Bench, measured
+from scripts.leaderboard_bars.asked import Asked
+from scripts.leaderboard_bars.bench import Bench
+from scripts.leaderboard_bars.steps import DO, measured
+from scripts.leaderboard_bars.steps import steps as steps_of
 from scripts.leaderboard_bars.summary import met, summary
-
-STEPS = ("sentinels", "same", "injected", "champions", "repeats", "delayed")
 
 
 @click.command(help=about)
@@ -23,7 +24,7 @@ STEPS = ("sentinels", "same", "injected", "champions", "repeats", "delayed")
 @click.option(
     "--snapshots", type=click.Path(path_type=Path, file_okay=False), default=Path("leaderboard/snapshots")
 )
-@click.option("--steps", default=",".join(STEPS), show_default=True)
+@click.option("--steps", default=",".join(DO), show_default=True)
 @click.option("--max-seconds", type=float, default=360.0, show_default=True)
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cuda", show_default=True)
 @click.option(
@@ -63,7 +64,7 @@ def _measure(
     settings = read_settings({"device": device, "target": "LOCAL"})
     with Session(device) as session:
         bench = Bench(asked, settings, session, record["rows"])
-        for step in bench.steps(chosen):
+        for step in steps_of(bench, chosen):
             if _is_done(record["rows"], step.key):
                 continue
             kind = step.key[0]
@@ -83,8 +84,8 @@ def _measure(
 
 def _steps(text: str) -> tuple[str, ...]:
     chosen = tuple(text.split(","))
-    if unknown := [each for each in chosen if each not in STEPS]:
-        click.echo(f"--steps: there is no step {unknown[0]!r}; known are {', '.join(STEPS)}", err=True)
+    if unknown := [each for each in chosen if each not in DO]:
+        click.echo(f"--steps: there is no step {unknown[0]!r}; known are {', '.join(DO)}", err=True)
         sys.exit(2)
     return chosen
 
