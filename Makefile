@@ -69,7 +69,7 @@ bench: $(READY)
 check: $(READY)
 	@.venv/bin/ruff format --check -q . || { echo "run: .venv/bin/ruff format ."; exit 1; }
 	@.venv/bin/ruff check -q .
-	@.venv/bin/mypy --no-error-summary
+	@MYPY_NUM_WORKERS=2 .venv/bin/mypy --no-error-summary
 	@.venv/bin/lint-imports --no-logo 2>/dev/null || .venv/bin/lint-imports
 
 gpu-bundle: $(READY)
