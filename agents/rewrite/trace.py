@@ -79,7 +79,18 @@ class _Record:
         self.steps = tuple((node.op, str(node.target), node.name) for node in self.nodes)
 
 
-def _graph(definition: Definition, workload: Workload, numbers: dict[str, int | float]) -> Any:
+def follow_as_is(definition: Definition, workload: Workload, longest: int) -> Program:
+    """One workload alone, in which what is written in place still is."""
+    numbers = {name: values[0] for name, values in scalars(definition, (workload,)).items()}
+    record = _Record(_graph(definition, workload, numbers, longest, functional=False))
+    followed = workload.model_copy(update={"inputs": _with_numbers(workload, numbers)})
+    return _united(definition, (followed,), [record])
+
+
+def _graph(
+    definition: Definition, workload: Workload, numbers: dict[str, int | float], longest: int = _LONGEST,
+    *, functional: bool = True,
+) -> Any:  # fmt: skip
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
@@ -90,15 +101,31 @@ def _graph(definition: Definition, workload: Workload, numbers: dict[str, int | 
         inputs = _inputs(definition, workload, mode, numbers)
         # before autograd the calls are still the reference's own; what differentiates itself is seen only after it
         early = not any(word in definition.reference for word in ("autograd", "backward(", "requires_grad"))
-        with mode:
+        with mode, _stopping_after(longest):
             graph = make_fx(run, pre_dispatch=early)(*inputs)
-            if any(_writes(node) for node in graph.graph.nodes):
+            if functional and any(_writes(node) for node in graph.graph.nodes):
                 graph = make_fx(torch.func.functionalize(run))(*inputs)
     except Exception as error:  # foreign code on tensors of a kind it was not written for
         raise NotTraceable(f"{type(error).__name__}: {error}") from error
-    if len(graph.graph.nodes) > _LONGEST:
-        raise NotTraceable(f"more than {_LONGEST} operations")
+    if len(graph.graph.nodes) > longest:
+        raise NotTraceable(f"more than {longest} operations")
     return graph
+
+
+def _stopping_after(longest: int) -> Any:
+    """A mode that ends a long loop long before it is through: following a call takes about a millisecond."""
+    from torch.overrides import TorchFunctionMode
+
+    class Stopping(TorchFunctionMode):
+        calls = 0
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.calls += getattr(func, "__name__", "") not in ("__get__", "size", "dim", "numel", "stride")
+            if self.calls > longest:
+                raise NotTraceable(f"more than {longest} operations")
+            return func(*args, **(kwargs or {}))
+
+    return Stopping()
 
 
 def _inputs(
