@@ -26,7 +26,7 @@ from tasks.task import Task
 from tests.fakes.task import candidate, doubling_task
 from tests.leaderboard.snapshots import H200, verdict_on
 
-MOVED = {"sentinel_arithmetic": 0.02, "l1_swiglu": 0.03}
+MOVED = {"sentinel_copy": 0.02, "l1_swiglu": 0.03}
 
 
 class Device:
@@ -91,7 +91,7 @@ def test_all_steps_and_their_bars(tmp_path: Path, device: Device) -> None:
         "sentinels": 6, "same": 6, "injected": 6, "champions": 3, "repeats": 9, "delayed": 3,
     }  # fmt: skip
     assert said.splitlines()[-1] == "same met, injected met, repeats met, delayed met"
-    assert "lengthened sentinel_arithmetic, found sentinel_arithmetic; SLOWER in 1 of 1" in said
+    assert "lengthened sentinel_copy, found sentinel_copy; SLOWER in 1 of 1" in said
     assert "lengthened l1_swiglu, found l1_swiglu; SLOWER in 3 of 3 workloads" in said
     assert all(row["environment"]["device"] == "NVIDIA H200" for row in record["rows"])
     champions = [json.loads(path.read_text()) for path in (tmp_path / "snapshots").glob("l1_*.json")]
@@ -117,7 +117,7 @@ def test_a_sentinel_that_moved_by_itself_misses_both_bars(tmp_path: Path, device
     device.drift = {"sentinel_reduce": 0.015}
     said, record = campaign(tmp_path, "--steps", "same,injected")
     assert met(record["rows"]) == {"same": False, "injected": False}
-    assert "found sentinel_arithmetic, sentinel_reduce" in said
+    assert "found sentinel_copy, sentinel_reduce" in said
 
 
 def test_a_step_before_its_snapshots_is_a_row_that_says_so_and_is_tried_again(

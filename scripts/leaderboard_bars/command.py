@@ -32,7 +32,7 @@ from scripts.leaderboard_bars.summary import met, summary
 )
 @click.option("--agent", default="template", show_default=True, help="Whose first candidate is the champion.")
 @click.option("--sentinel", "sentinels", multiple=True, help="Of the frozen ones. [default: all]")
-@click.option("--injected", default="sentinel_arithmetic", show_default=True)
+@click.option("--injected", default="sentinel_copy", show_default=True)
 @click.option("--injection", default=2.0, show_default=True, help="Percent of its time.")
 @click.option("--delayed", default="l1_swiglu", show_default=True)
 @click.option("--dose", default=3.0, show_default=True, help="Percent of each workload's time.")
