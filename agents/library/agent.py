@@ -1,9 +1,10 @@
 """Rules applied together and one by one; a rule that is wrong by itself is given up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from agents.library.rewriting import rewritten
-from agents.library.rules import RULES, Rule
+from agents.library.rules import RULES, Consequence, Rule
 from agents.library.source import module_source
 from agents.listed import ListedAgent
 from agents.proposal import Proposal
@@ -15,6 +16,11 @@ from tasks.solution import Hardware
 from tasks.task import Task
 
 Combination = tuple[Rule, ...]
+
+
+class _Changes(Protocol):
+    @property
+    def consequence(self) -> Consequence: ...
 
 
 class LibraryAgent(ListedAgent):
@@ -57,7 +63,7 @@ def rewritings(task: Task) -> Iterator[tuple[Combination, str]]:
             yield applied, source
 
 
-def consequence(rules: Combination) -> str:
+def consequence(rules: Sequence[_Changes]) -> str:
     """The worst that any of them does to the numbers."""
     return max((rule.consequence for rule in rules), key=("exact", "reassociated", "lower-precision").index)
 

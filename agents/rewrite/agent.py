@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 
-from agents.library.agent import consequence, rewritings
+from agents.library.agent import consequence
+from agents.library.agent import rewritings as forms_by_rules
 from agents.library.rules import Rule
 from agents.listed import ListedAgent
 from agents.proposal import Proposal
 from agents.rewrite.cleanup import Impure, cleaned
 from agents.rewrite.emit import module
 from agents.rewrite.kernel import MustBeStored
-from agents.rewrite.plan import Plan, plan
+from agents.rewrite.plan import Plan, plan, unfused
+from agents.rewrite.rules import Rule as GraphRule
+from agents.rewrite.rules import rewritings
 from agents.rewrite.sizes import NotExpressible
 from agents.rewrite.trace import NotTraceable, trace
 from guard.verdict import Verdict
@@ -43,50 +46,62 @@ class RewriteAgent(ListedAgent):
 
 def _proposals(task: Task) -> Iterator[Proposal]:
     plans: list[tuple[str, Plan]] = []
+    bodies: set[str] = set()
     for rules, reference in _forms(task):
-        found = _plan(task, reference)
-        if found is None:
-            continue
-        strategy = _strategy(rules, found)
-        plans.append((strategy, found))
-        yield from _written(task, strategy, found, _ELEMENTS[0])
+        for graph_rules, found in _plans(task, reference):
+            made = list(_written(task, "", found, _ELEMENTS[0]))
+            if graph_rules and made and made[0].source in bodies:
+                continue  # another form came to the same
+            bodies |= {proposal.source for proposal in made}
+            strategy = _strategy((*rules, *graph_rules), found)
+            plans.append((strategy, found))
+            yield from _written(task, strategy, found, _ELEMENTS[0])
     for elements in _ELEMENTS[1:]:
         for strategy, found in plans:
-            yield from _written(task, strategy, found, elements)
+            if found.kernels:
+                yield from _written(task, strategy, found, elements)
 
 
 def _forms(task: Task) -> Iterator[tuple[tuple[Rule, ...], str]]:
-    for number, form in enumerate(rewritings(task)):
+    for number, form in enumerate(forms_by_rules(task)):
         if number == _MOST_FORMS:
             break
         yield form
     yield (), task.definition.reference
 
 
-def _plan(task: Task, reference: str) -> Plan | None:
-    """What can be fused of one form; None when it cannot be followed, or nothing can."""
+def _plans(task: Task, reference: str) -> Iterator[tuple[tuple[GraphRule, ...], Plan]]:
+    """What can be fused of one form, after rules over its program and without; none when it cannot be followed."""
     definition = task.definition.model_copy(update={"reference": reference})
     try:
-        return plan(cleaned(trace(definition, task.workloads)))
-    except (NotTraceable, Impure, MustBeStored, TaskError):
-        return None
+        program = cleaned(trace(definition, task.workloads))
+    except (NotTraceable, Impure, TaskError):
+        return
+    for rules, after in (*rewritings(program), ((), program)):
+        try:
+            found = plan(after) or (unfused(after) if rules else None)
+        except MustBeStored:
+            continue
+        if found is not None:
+            yield rules, found
 
 
 def _written(task: Task, strategy: str, found: Plan, elements: int) -> Iterator[Proposal]:
-    whole = f"{strategy}, {elements} values a tile"
+    whole = f"{strategy}, {elements} values a tile" if found.kernels else strategy
     try:
         source = module(found, task.definition, _opening(whole), elements)
     except NotExpressible:
         return
-    yield Proposal(whole, source, languages=(Language.TRITON,))
+    yield Proposal(whole, source, languages=(Language.TRITON if found.kernels else Language.PYTORCH,))
 
 
-def _strategy(rules: tuple[Rule, ...], found: Plan) -> str:
+def _strategy(rules: tuple[Rule | GraphRule, ...], found: Plan) -> str:
     calls = len(found.steps) - len(found.kernels)
     names = ", ".join(rule.name for rule in rules)
     by = f", after the rules {names} ({consequence(rules)})" if rules else ""
-    return f"{len(found.kernels)} fused kernels between {calls} calls of torch{by}"
+    kernels = f"{len(found.kernels)} fused kernels between " if found.kernels else ""
+    return f"{kernels}{calls} calls of torch{by}"
 
 
 def _opening(strategy: str) -> str:
-    return f"{strategy[0].upper()}{strategy[1:]}."
+    return f"{strategy[:1].upper()}{strategy[1:]}."

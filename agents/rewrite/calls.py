@@ -21,6 +21,7 @@ _FUNCTIONS = {
     "sin": "torch.sin", "cos": "torch.cos", "outer": "torch.outer", "einsum": "torch.einsum", "where": "torch.where",
     "neg": "torch.neg", "rsqrt": "torch.rsqrt", "sqrt": "torch.sqrt", "arange": "torch.arange", "chunk": "torch.chunk",
     "split": "torch.split", "masked_fill": "torch.masked_fill", "pow": "torch.pow", "reciprocal": "torch.reciprocal",
+    "logical_not": "torch.logical_not", "bitwise_and": "torch.bitwise_and",
 }  # fmt: skip
 _DROPPED = {"pin_memory", "layout", "memory_format", "non_blocking", "implicit"}
 
@@ -35,6 +36,8 @@ def called(op: Op, text: Sized, device: str) -> str:
     }
     if op.base == "getitem":
         return f"{args[0]}[{args[1]}]"
+    if op.base == "helper":
+        return f"{op.target.removeprefix('helper.')}({', '.join([*args, *_named(kwargs)])})"
     if op.base == "numpy_T":
         return f"{args[0]}.T"
     if op.target == "slice.Tensor":

@@ -78,4 +78,6 @@ def _alive(program: Program, done: tuple[dict[str, Op], dict[str, str]]) -> Prog
         name: typed for name, typed in program.types.items()
         if name in ordered or name in program.inputs or name in constants
     }  # fmt: skip
-    return Program(program.followed, program.inputs, types, ordered, results, constants)
+    called = {op.target.removeprefix("helper.") for op in ordered.values()}
+    helpers = {name: source for name, source in program.helpers.items() if name in called}
+    return Program(program.followed, program.inputs, types, ordered, results, constants, helpers)

@@ -10,9 +10,8 @@ from tasks.definition import Definition
 _IMPORTS = """
 import torch
 import torch.nn.functional as F
-import triton
-import triton.language as tl
 """
+_IMPORTS_OF_KERNELS = "import triton\nimport triton.language as tl\n"
 
 _TILE = '''
 def _tile(rows, columns, whole_rows):
@@ -43,10 +42,12 @@ def module(plan: Plan, definition: Definition, opening: str, elements: int) -> s
     body = emitter.body(plan)
     lines = "\n".join(f"    {line}" for line in [*emitter.sizes.openings("\n".join(body)), *body])
     head = f"def run({', '.join(program.inputs)}):"
-    tile = _TILE.replace("ELEMENTS", str(elements)).strip() + "\n"
-    return f'"""{opening}"""\n{_IMPORTS}\n\n' + "\n\n".join(
-        [tile, *kernels, f"@torch.no_grad()\n{head}\n{lines}\n"]
-    )
+    parts = [*program.helpers.values(), *kernels, f"@torch.no_grad()\n{head}\n{lines}\n"]
+    imports = _IMPORTS
+    if kernels:
+        imports += _IMPORTS_OF_KERNELS
+        parts = [_TILE.replace("ELEMENTS", str(elements)).strip() + "\n", *parts]
+    return f'"""{opening}"""\n{imports}\n\n' + "\n\n".join(parts)
 
 
 class _Emitter:

@@ -33,6 +33,11 @@ def plan(program: Program) -> Plan | None:
     return Plan(program, planner.ordered(kernels)) if kernels else None
 
 
+def unfused(program: Program) -> Plan:
+    """Every operation left to torch."""
+    return Plan(program, tuple(program.ops.values()))
+
+
 class _Planner:
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -75,6 +75,8 @@ class Program:
     results: tuple[str, ...]
     constants: dict[str, Any]
     """Tensors that the reference spells out, as nested lists."""
+    helpers: dict[str, str] = field(default_factory=dict)
+    """Functions that the emitted module defines, by name: `helper.<name>` is a call of one."""
 
     @property
     def workloads(self) -> int:

@@ -1,0 +1,35 @@
+"""Every rule by name, in the order in which they are applied; add one by a file and a line here."""
+
+from collections.abc import Iterator
+
+from agents.rewrite.program import Program
+from agents.rewrite.rules.attention import FUSED, NARROW
+from agents.rewrite.rules.base import Consequence, Rule
+
+RULES: dict[str, Rule] = {rule.name: rule for rule in (FUSED, NARROW)}
+
+Applied = tuple[tuple[Rule, ...], Program]
+
+
+def rewritings(program: Program) -> Iterator[Applied]:
+    """The program after every rule that keeps the precision, then after all of them; nothing where none matches."""
+    faithful = tuple(rule for rule in RULES.values() if rule.consequence != "lower-precision")
+    seen: list[tuple[Rule, ...]] = [()]
+    for wanted in (faithful, tuple(RULES.values())):
+        applied = _applied(program, wanted)
+        if applied[0] not in seen:
+            seen.append(applied[0])
+            yield applied
+
+
+def _applied(program: Program, wanted: tuple[Rule, ...]) -> Applied:
+    found: list[Rule] = []
+    for rule in wanted:
+        after = rule.apply(program)
+        if after is not None:
+            program = after
+            found.append(rule)
+    return tuple(found), program
+
+
+__all__ = ["RULES", "Consequence", "Rule", "rewritings"]
