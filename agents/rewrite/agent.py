@@ -29,19 +29,19 @@ _MOST_FORMS = 3
 class RewriteAgent(ListedAgent):
     """Forms of the reference by library rules, the least daring first, and the reference as it is.
 
-    Where nothing is measured one tile is as good as another, and interpreting kernels is slow: one candidate is
-    proposed there, the form that keeps the precision.
+    Where nothing is measured one tile is as good as another, and interpreting kernels is slow: nothing more is
+    proposed there once a candidate was right.
     """
 
     def __init__(self, task: Task, seed: int, *, target: Hardware = Hardware.B200) -> None:
-        self._is_measured = True
+        self._is_settled = False
         super().__init__("rewrite", task, _proposals(task), target)
 
     def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:
-        self._is_measured = verdict.environment.kind == "cuda"
+        self._is_settled = verdict.environment.kind != "cuda" and verdict.status != "rejected"
 
     def is_worth_asking(self, proposal: Proposal) -> bool:
-        return self._is_measured or not self._asked
+        return not self._is_settled
 
 
 def _proposals(task: Task) -> Iterator[Proposal]:
