@@ -44,8 +44,9 @@ def module(plan: Plan, definition: Definition, opening: str, elements: int) -> s
     head = f"def run({', '.join(program.inputs)}):"
     parts = [*program.helpers.values(), *kernels, f"@torch.no_grad()\n{head}\n{lines}\n"]
     imports = _IMPORTS
-    if kernels:
+    if any("@triton.jit" in part for part in parts):
         imports += _IMPORTS_OF_KERNELS
+    if kernels:
         parts = [_TILE.replace("ELEMENTS", str(elements)).strip() + "\n", *parts]
     return f'"""{opening}"""\n{imports}\n\n' + "\n\n".join(parts)
 

@@ -79,9 +79,10 @@ class _Record:
         self.steps = tuple((node.op, str(node.target), node.name) for node in self.nodes)
 
 
-def follow_as_is(definition: Definition, workload: Workload, longest: int) -> Program:
-    """One workload alone, in which what is written in place still is."""
-    numbers = {name: values[0] for name, values in scalars(definition, (workload,)).items()}
+def follow_as_is(
+    definition: Definition, workload: Workload, numbers: dict[str, int | float], longest: int
+) -> Program:
+    """One workload alone, in which what is written in place still is; `numbers` are those among the inputs."""
     record = _Record(_graph(definition, workload, numbers, longest, functional=False))
     followed = workload.model_copy(update={"inputs": _with_numbers(workload, numbers)})
     return _united(definition, (followed,), [record])

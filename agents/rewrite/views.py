@@ -40,7 +40,7 @@ def reshaped(
     """`index` into sizes `new` as one into sizes `old` of the same elements in the same order."""
     found: list[str] = []
     place = 0
-    for size_start, size_end, new_end in _segments(old, new, workloads):
+    for size_start, size_end, new_end in segments(old, new, workloads):
         sizes, parts = old[size_start:size_end], index[place:new_end]
         linear = _linear(parts, new[place:new_end], workloads, text)
         found += _unfolded(linear, sizes, workloads, text)
@@ -48,7 +48,7 @@ def reshaped(
     return tuple(found)
 
 
-def _segments(old: tuple[Vector, ...], new: tuple[Vector, ...], workloads: int) -> list[tuple[int, int, int]]:
+def segments(old: tuple[Vector, ...], new: tuple[Vector, ...], workloads: int) -> list[tuple[int, int, int]]:
     """Shortest runs of dimensions of `old` that hold as many elements as runs of `new`: (from, to, end in new)."""
     found, start, first, i, j = [], 0, 0, 0, 0
     while i < len(old) or j < len(new):
