@@ -34,6 +34,7 @@ class NoSession:
         return self
 
     def __exit__(self, *_: object) -> None: ...
+    def begin(self) -> None: ...
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ class NoSession:
         return self
 
     def __exit__(self, *_: object) -> None: ...
+    def begin(self) -> None: ...
 
 
 class FakeGuard:
