@@ -3,10 +3,21 @@
 from collections.abc import Iterator
 
 from agents.rewrite.program import Program
-from agents.rewrite.rules.attention import FUSED, NARROW
+from agents.rewrite.rules.attention import FUSED as ATTENTION
+from agents.rewrite.rules.attention import NARROW as NARROW_ATTENTION
+from agents.rewrite.rules.attention_backward import FUSED as ATTENTION_GRADIENTS
+from agents.rewrite.rules.attention_backward import NARROW as NARROW_ATTENTION_GRADIENTS
 from agents.rewrite.rules.base import Consequence, Rule
 
-RULES: dict[str, Rule] = {rule.name: rule for rule in (FUSED, NARROW)}
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        ATTENTION,
+        ATTENTION_GRADIENTS,
+        NARROW_ATTENTION,
+        NARROW_ATTENTION_GRADIENTS,
+    )
+}
 
 Applied = tuple[tuple[Rule, ...], Program]
 

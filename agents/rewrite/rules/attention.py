@@ -38,7 +38,7 @@ def _at(program: Program, name: str, narrow: bool) -> Program | None:
     masking = attention_masking(program, form)
     if not _types_agree(program, form, masking, narrow):
         return None
-    draft = Draft(program, name)
+    draft = Draft(program)
     call = attention_operands(draft, form, masking)
     result = draft.op("attended", CALL, tuple(map(Ref, call.operands)), call.typed, **call.options)
     result = attention_result(draft, form, result)

@@ -26,14 +26,14 @@ def attention_masking(program: Program, form: AttentionForm) -> Masking:
     return masking(program, form.scores.masks, form.shape[form.rows], form.shape[-1])
 
 
-def attention_operands(draft: Draft, form: AttentionForm, found: Masking) -> Call:
+def attention_operands(draft: Draft, form: AttentionForm, found: Masking, may_group: bool = True) -> Call:
     """Queries, keys and values of one type; heads are left to the library to repeat where that keeps it fast."""
     program = draft.program
     dtype = draft.types[form.query.name].dtype
     # with a mask to add, or in fp32, the library repeats heads only where it spells attention out
-    grouped = dtype in HALVES and not found.rest
+    grouped = may_group and dtype in HALVES and not found.rest
     key, value, is_grouped = _keys_and_values(program, form, grouped)
-    groups, sizes = _groups(form), _sizes(form)
+    groups, sizes = groups_of(form), sizes_of(form)
     q = arranged(draft, form.query, (*groups, (form.rows,), (INNER,)), sizes, groups)
     spread: Groups = groups[:1] if is_grouped else groups
     last = len(form.shape) - 1
@@ -53,19 +53,26 @@ def attention_operands(draft: Draft, form: AttentionForm, found: Masking) -> Cal
 
 def attention_result(draft: Draft, form: AttentionForm, name: str) -> str:
     """What the call gave, with the dimensions of `form.out`."""
-    (batch, heads), sizes = _groups(form), _sizes(form)
-    order: list[Label] = [*batch, *heads, form.rows, VALUE]
-    typed = draft.types[name]
-    shape = (*(sizes[label] for label in order[:-1]), typed.shape[-1])
+    return result_like(draft, form, name, (form.rows, form.labels), form.out)
+
+
+def result_like(
+    draft: Draft, form: AttentionForm, name: str, rows_and_labels: tuple[Label, tuple[Label, ...]], out: str
+) -> str:
+    """A result of four dimensions, the third of them `rows`, with those of `out`, which are `labels`."""
+    rows, labels = rows_and_labels
+    (batch, heads), sizes = groups_of(form), sizes_of(form)
+    order: list[Label] = [*batch, *heads, rows, VALUE]
+    shape = (*(sizes[label] for label in order[:-1]), draft.types[name].shape[-1])
     name = draft.reshape(name, shape)
-    name = draft.permute(name, tuple(order.index(label) for label in form.labels))
-    return draft.reshape(name, draft.types[form.out].shape)
+    name = draft.permute(name, tuple(order.index(label) for label in labels))
+    return draft.reshape(name, draft.types[out].shape)
 
 
 def _keys_and_values(program: Program, form: AttentionForm, grouped: bool) -> tuple[Operand, Operand, bool]:
     if not grouped:
         return form.key, form.value, False
-    heads = _groups(form)[1]
+    heads = groups_of(form)[1]
     key, value = repeated(program, form.key), repeated(program, form.value)
     if key is not None and value is not None and len(heads) == 1:
         sizes = [side.shape[side.labels.index(heads[0])] for side in (key, value) if heads[0] in side.labels]
@@ -75,7 +82,7 @@ def _keys_and_values(program: Program, form: AttentionForm, grouped: bool) -> tu
     return form.key, form.value, lacks
 
 
-def _groups(form: AttentionForm) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+def groups_of(form: AttentionForm) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
     """Labels for the batch and for the heads; keys that lack the last one stand for a group of heads."""
     labels = form.batch
     lacking = labels and all(labels[-1] not in side.labels for side in (form.key, form.value))
@@ -83,7 +90,7 @@ def _groups(form: AttentionForm) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
     return labels[:-own], labels[-own:]
 
 
-def _sizes(form: AttentionForm) -> dict[Label, Vector]:
+def sizes_of(form: AttentionForm) -> dict[Label, Vector]:
     return dict(enumerate(form.shape))
 
 
@@ -102,5 +109,5 @@ def _mask(draft: Draft, form: AttentionForm, found: Masking, dtype: str) -> str 
     last = len(form.shape) - 1
     if len(shape) == 2 and form.rows == last - 1:
         return name
-    groups = (*_groups(form), (form.rows,), (last,))
-    return arranged(draft, Operand(name, labels, shape), groups, _sizes(form), ())
+    groups = (*groups_of(form), (form.rows,), (last,))
+    return arranged(draft, Operand(name, labels, shape), groups, sizes_of(form), ())

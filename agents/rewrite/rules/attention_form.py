@@ -64,13 +64,13 @@ def _formed(
 ) -> AttentionForm | None:  # fmt: skip
     out, name = names
     shape = program.types[name].shape
-    queries_keys = _queries_and_keys(program, scores, shape)
+    queries_keys = queries_and_keys(program, scores, shape)
     values = _values(program, second, shape)
     if queries_keys is None or values is None:
         return None
     (query, key), (value, labels) = queries_keys, values
-    query, more = _unscaled(program, query, narrow)
-    key, again = _unscaled(program, key, narrow)
+    query, more = unscaled(program, query, narrow)
+    key, again = unscaled(program, key, narrow)
     scores = replace(scores, factor=_times(scores.factor, _times(more, again)))
     alone = [label for label in query.labels if isinstance(label, int) and label not in key.labels]
     rows = len(shape) - 2 if len(shape) - 2 in alone else (alone[0] if len(alone) == 1 else None)
@@ -80,7 +80,7 @@ def _formed(
     return AttentionForm(out, shape, query, key, turned(program, value, casts=narrow), labels, rows, scores)
 
 
-def _queries_and_keys(program: Program, scores: Scores, shape: Shape) -> tuple[Operand, Operand] | None:
+def queries_and_keys(program: Program, scores: Scores, shape: Shape) -> tuple[Operand, Operand] | None:
     """Of the product; the keys have the last dimension of the scores."""
     product = scores.contraction
     last = product.rank - 1
@@ -134,7 +134,7 @@ def _led(program: Program, given: Operand, lead: Shape) -> Operand | None:
     return found
 
 
-def _unscaled(program: Program, given: Operand, narrow: bool) -> tuple[Operand, tuple[float, ...]]:
+def unscaled(program: Program, given: Operand, narrow: bool) -> tuple[Operand, tuple[float, ...]]:
     """The operand before a multiplication by a number, and that number."""
     factor: tuple[float, ...] = (1.0,) * program.workloads
     while True:

@@ -1,4 +1,4 @@
-"""A program being changed: operations put in before one of its own, and names given new values."""
+"""A program being changed: operations put in, and names given new values."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,10 +10,10 @@ Shape = tuple[Vector, ...]
 
 
 class Draft:
-    """Operations to stand before `before`; each method gives the name of its result, or `name` if nothing is to do."""
+    """Each method gives the name of its result, or `name` where nothing is to do."""
 
-    def __init__(self, program: Program, before: str) -> None:
-        self.program, self._before = program, before
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self.types = dict(program.types)
         self._added: dict[str, Op] = {}
         self._helpers: dict[str, str] = {}
@@ -28,10 +28,12 @@ class Draft:
             self.types[name] = typed
         return name
 
-    def helper(self, name: str, source: str, args: tuple[Any, ...], typed: Typed | None) -> str:
+    def helper(
+        self, name: str, source: str, args: tuple[Any, ...], typed: Typed | None, **kwargs: Any
+    ) -> str:
         """A call of a function of that name, which the emitted module defines by `source`."""
         self._helpers[name] = source
-        return self.op(name.lstrip("_"), f"helper.{name}", args, typed)
+        return self.op(name.lstrip("_"), f"helper.{name}", args, typed, **kwargs)
 
     def part(self, name: str, place: int, typed: Typed, wish: str) -> str:
         """One of several results."""
@@ -83,14 +85,13 @@ class Draft:
     def done(self, names: dict[str, str]) -> Program:
         """The program with every key of `names` replaced by its value, without what nothing reads any more."""
         names = {**names, **self._narrowed_again(names)}
-        ops: dict[str, Op] = {}
+        ops = {**self._added}
         for name, op in self.program.ops.items():
-            if name == self._before:
-                ops |= self._added
             ops[name] = Op(name, op.target, replaced(op.args, names), replaced(op.kwargs, names))
         results = tuple(names.get(name, name) for name in self.program.results)
         helpers = {**self.program.helpers, **self._helpers}
-        return cleaned(replace(self.program, ops=ops, types=self.types, results=results, helpers=helpers))
+        ordered = _ordered(ops, [*self.program.ops, *self._added])
+        return cleaned(replace(self.program, ops=ordered, types=self.types, results=results, helpers=helpers))
 
     def _narrowed_again(self, names: dict[str, str]) -> dict[str, str]:
         """Casts of what was only just widened from their own type."""
@@ -101,3 +102,17 @@ class Draft:
                 if source is not None and self.types[source] == self.types.get(op.name):
                     found[op.name] = source
         return found
+
+
+def _ordered(ops: dict[str, Op], names: list[str]) -> dict[str, Op]:
+    """`ops` in the order of `names`, but each after all it reads."""
+    found: dict[str, Op] = {}
+    waiting = names[::-1]
+    while waiting:
+        name = waiting[-1]
+        missing = [read for read in ops[name].reads if read in ops and read not in found]
+        if name in found or not missing:
+            found.setdefault(name, ops[name])
+            waiting.pop()
+        waiting += [] if name in found else missing
+    return found
