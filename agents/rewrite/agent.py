@@ -10,6 +10,8 @@ from agents.proposal import Proposal
 from agents.rewrite.cleanup import Impure, cleaned
 from agents.rewrite.emit import module
 from agents.rewrite.kernel import MustBeStored
+from agents.rewrite.loops.propose import loop_sources
+from agents.rewrite.loops.recurrence import NoLoop
 from agents.rewrite.plan import Plan, plan, unfused
 from agents.rewrite.rules import Rule as GraphRule
 from agents.rewrite.rules import rewritings
@@ -45,6 +47,7 @@ class RewriteAgent(ListedAgent):
 
 
 def _proposals(task: Task) -> Iterator[Proposal]:
+    yield from _walks(task)
     plans: list[tuple[str, Plan]] = []
     bodies: set[str] = set()
     for rules, reference in _forms(task):
@@ -60,6 +63,15 @@ def _proposals(task: Task) -> Iterator[Proposal]:
         for strategy, found in plans:
             if found.kernels:
                 yield from _written(task, strategy, found, elements)
+
+
+def _walks(task: Task) -> Iterator[Proposal]:
+    """The loop over a length as one launch, where the reference has one."""
+    try:
+        for strategy, source in loop_sources(task):
+            yield Proposal(strategy, source, languages=(Language.TRITON,))
+    except (NoLoop, TaskError):
+        return
 
 
 def _forms(task: Task) -> Iterator[tuple[tuple[Rule, ...], str]]:

@@ -27,12 +27,16 @@ _UNARY: dict[str, str] = {
     "sigmoid": "1.0 / (1.0 + tl.exp(-{0}))", "silu": "{0} / (1.0 + tl.exp(-{0}))",
     "relu": "tl.where({0} < 0.0, 0.0, {0})", "floor": "tl.floor({0})", "ceil": "tl.ceil({0})",
     "tanh": "1.0 - 2.0 / (tl.exp(2.0 * {0}) + 1.0)", "erf": "tl.erf({0})",
+    "softplus": "tl.where({0} > 20.0, {0}, tl.log(1.0 + tl.exp({0})))",
+    "log_sigmoid": "tl.where({0} < 0.0, {0}, 0.0) - tl.log(1.0 + tl.exp(-tl.abs({0})))",
+    "elu": "tl.where({0} > 0.0, {0}, tl.exp({0}) - 1.0)",
 }  # fmt: skip
 _BINARY: dict[str, str] = {
     "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "tl.div_rn({0}, {1})",
     "maximum": "tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})",
     "minimum": "tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})",
 }  # fmt: skip
+_BINARY |= {"max": _BINARY["maximum"], "min": _BINARY["minimum"]}
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _BITS = {
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "logical_and": "&", "logical_or": "|", "__and__": "&",
@@ -42,7 +46,7 @@ _GELU = {
     "none": "0.5 * {0} * (1.0 + tl.erf({0} * 0.7071067811865476))",
     "tanh": "0.5 * {0} * (2.0 - 2.0 / (tl.exp(1.5957691216057308 * ({0} + 0.044715 * {0} * {0} * {0})) + 1.0))",
 }
-_CASTS = {"to", "_to_copy", "contiguous", "clone", "type_as", "float", "half", "bfloat16"}
+_CASTS = {"to", "_to_copy", "contiguous", "clone", "type_as", "float", "half", "bfloat16", "laid_out"}
 CHEAP = {*_CASTS, "neg", "add", "sub", "mul", "where", "masked_fill", *_COMPARISONS, *_BITS, "abs"}
 """Done again rather than stored and read."""
 
@@ -236,5 +240,8 @@ _KNOWN: dict[str, Callable[[Op, str, list[str]], bool]] = {
     **dict.fromkeys(("clamp", "clamp_min", "clamp_max"), _clamps),
     "logical_not": lambda op, dtype, kinds: kinds == ["bool"],
     "pow": _powers,
+    "softplus": lambda op, dtype, kinds: dtype in FLOATS and len(op.args) == 1,
+    "elu": lambda op, dtype, kinds: dtype in FLOATS and all(n.constant == 1 for n in op.args[1:]),
+    **dict.fromkeys(("max", "min"), lambda op, dtype, kinds: dtype in FLOATS and op.target.endswith(".other")),
     "gelu": _gelus,
 }

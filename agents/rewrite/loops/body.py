@@ -30,6 +30,7 @@ from agents.rewrite.views import Index, broadcast_index, held, is_view, source_i
 _FILLED = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "ones": 1, "ones_like": 1, "new_ones": 1, "full": None,
            "full_like": None, "new_full": None}  # fmt: skip
 _MIXES = "a step mixes the places of a dimension with each other, as a product with a matrix does"
+_RESHAPES = {"view", "reshape", "_unsafe_view", "flatten", "unflatten"}
 _NARROW = ("float16", "bfloat16", "float8_e4m3fn")
 
 
@@ -106,14 +107,26 @@ class Body:
 
     def _collect(self) -> None:
         for name, one in self.loop.collected.items():
-            shape = self.loop.types[name].shape
-            whole = [self.symbols.named((name, place), size) for place, size in enumerate(shape)]
-            whole[one.dim] = moved(one.place, self.size)
-            rest = [part for place, part in enumerate(whole) if place != one.dim]
-            inner = tuple(rest) if one.adds_dimension else (*rest[: one.dim], "0", *rest[one.dim :])
-            self.symbols.meet(self._distinct(tuple(rest)))
-            value = self._value(one.source, inner)
-            self._store(name, tuple(whole), value, self.lines.step)
+            source, asked, shown = self._asked(name, one.source)
+            self.symbols.meet(self._distinct(asked))
+            value = self._value(source, asked)
+            after = shown[one.dim :] if one.adds_dimension else shown[one.dim + 1 :]
+            whole = (*shown[: one.dim], moved(one.place, self.size), *after)
+            self._store(name, whole, value, self.lines.step)
+
+    def _asked(self, name: str, source: str) -> tuple[str, Index, Index]:
+        """The value to ask for, at dimensions of its own, and the same index into `source`.
+
+        Where a step ends by making several dimensions one, those several are asked for.
+        """
+        op = self.loop.body.get(source)
+        base = op.reads[0] if op is not None and op.base in _RESHAPES else source
+        shape = self.loop.types[base].shape
+        index = tuple(self.symbols.named((name, place), size) for place, size in enumerate(shape))
+        if base == source:
+            return source, index, index
+        shown = refolded(index, shape, self.loop.types[source].shape, self.program.workloads, self.size)
+        return base, index, shown
 
     def _distinct(self, index: Index) -> frozenset[str]:
         parts = [part for part in index if part != "0"]
@@ -200,7 +213,7 @@ class Body:
         moving = [n for n in op.args[1:] if isinstance(n, Moving)]
         if moving:
             return source, self._slid(op, index, moving[0])
-        if op.base in ("view", "reshape", "_unsafe_view", "flatten", "unflatten"):
+        if op.base in _RESHAPES:
             old, new = self.program.types[source].shape, self.program.types[op.name].shape
             return source, refolded(index, new, old, self.program.workloads, self.size)
         return source_index(self.program, op, index, self.size)

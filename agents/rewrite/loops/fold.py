@@ -5,6 +5,8 @@ from typing import Any
 from agents.rewrite.loops.recurrence import Collected, Moving, NoLoop, Recurrence, State, names_in
 from agents.rewrite.program import Number, Op, Program, Ref, Typed
 
+_OLDEST = 3
+"""How many steps before a step may be that it still reads."""
 _FEWEST = 3
 """Steps that have to be alike before they are called a loop."""
 
@@ -113,25 +115,32 @@ class _Fold:
         source = self.ops[self.start + places.pop()].name
         if turns == list(range(self.count)):
             return Ref(source)
-        if turns == [None, *range(self.count - 1)]:
-            return Ref(self._state(names[0], source))
+        ago = turns.count(None)
+        if 0 < ago <= _OLDEST and turns == [*([None] * ago), *range(self.count - ago)]:
+            return Ref(self._state(names[:ago], source))
         raise _Unfit
 
-    def _state(self, first: str, source: str) -> str:
-        if self.program.types.get(first) != self.program.types.get(source):
+    def _state(self, firsts: list[str], source: str) -> str:
+        """What a step reads of the one that is as many before it as `firsts`, which are read until there is one."""
+        for first in reversed(firsts):
+            source = self._kept(first, source)
+        return source
+
+    def _kept(self, first: str, source: str) -> str:
+        if self.program.types.get(first) != self.types.get(source, self._type(source)):
             raise _Unfit
         wanted = State(first, source)
         for name, state in self.states.items():
             if state == wanted:
                 return name
-        name = (
-            f"{source}_before"
-            if f"{source}_before" not in self.states
-            else f"{source}_before_{len(self.states)}"
-        )
+        name = f"{source}_before"
+        name = name if name not in self.states else f"{name}_{len(self.states)}"
         self.states[name] = wanted
         self.types[name] = self.program.types[first]
         return name
+
+    def _type(self, name: str) -> Typed | None:
+        return self.program.types.get(name)
 
     def _home(self, name: str) -> tuple[int, int] | None:
         """(Turn, place) of a value of the loop."""

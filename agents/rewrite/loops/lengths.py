@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agents.rewrite.loops.fold import folded, live
 from agents.rewrite.loops.recurrence import NoLoop, Recurrence, united
@@ -17,7 +18,7 @@ _SHORT = (4, 5, 6)
 _OTHERS = (7, 9, 8, 11, 10)
 _LONGEST = 600
 """Operations that are followed at once."""
-_LONG = 400
+_LONG = 250
 """Of the longest length that is followed, about."""
 _LIMIT_S = 30.0
 
@@ -31,9 +32,13 @@ def recurrence(definition: Definition, workloads: tuple[Workload, ...]) -> Recur
     for axis in sorted(definition.var_axes, key=lambda axis: -max(w.axes[axis] for w in workloads)):
         try:
             return follower.along(axis)
-        except (NoLoop, NotTraceable) as reason:
+        except (_OtherAxis, NotTraceable) as reason:
             reasons.append(f"{axis}: {reason}")
     raise NoLoop("; ".join(reasons) or "no axis varies")
+
+
+class _OtherAxis(NoLoop):
+    """The loop does not go along this axis."""
 
 
 class _Follower:
@@ -58,8 +63,9 @@ class _Follower:
             except NotTraceable:
                 continue  # sizes that the definition does not allow
             found.append(live(folded(program, step)))
-        for place in (-2, -1):
-            self._check_few(programs[0], step, found[0], self._program(sizes[place], drawn[place - 1]))
+        for length, place in ((1, -2), (2, -1)):
+            few = self._program(sizes[place], drawn[place - 1])
+            _check_few(programs[0], step * (_SHORT[0] - length), found[0], few)
         longest = _at(first, axis, max(12, min(first.axes[axis], _LONG // step)))
         found.append(live(folded(self._program(longest, drawn[-1]), step)))
         return live(without_writes(united(found)))
@@ -81,13 +87,18 @@ class _Follower:
             raise NoLoop(f"following the reference takes more than {_LIMIT_S:.0f} s")
         return unwritten(follow_as_is(self.definition, workload, numbers, _LONGEST))
 
-    def _check_few(self, program: Program, step: int, loop: Recurrence, few: Program) -> None:
-        """Loops of one step or two have to make the same calls; `loop` is that of `program`."""
-        calls = [op.target for op in program.ops.values()]
-        mine = [op.target for op in few.ops.values()]
-        start, missing = len(loop.before), len(calls) - len(mine)
-        if missing % step or mine != calls[:start] + calls[start + missing :]:
-            raise NoLoop("a short loop makes other calls")
+
+def _check_few(program: Program, missing: int, loop: Recurrence, few: Program) -> None:
+    """Loops of one step or two have to make the same calls, but for slices of all there is; `loop` is `program`'s."""
+    calls = [op.base for op in program.ops.values()]
+    start = len(loop.before)
+    wanted = calls[:start] + calls[start + missing :]
+    if _but_slices(wanted) != _but_slices([op.base for op in few.ops.values()]):
+        raise NoLoop("a short loop makes other calls")
+
+
+def _but_slices(calls: list[str]) -> list[str]:
+    return [call for call in calls if not call.startswith("slice")]
 
 
 def _at(workload: Workload, axis: str, length: int) -> Workload:
@@ -97,7 +108,7 @@ def _at(workload: Workload, axis: str, length: int) -> Workload:
 def _step(programs: list[Program]) -> int:
     """By how many operations one place more along the axis lengthens the record."""
     counts = [len(program.ops) for program in programs]
-    more = {later - earlier for earlier, later in zip(counts, counts[1:], strict=False)}
+    more = {later - earlier for earlier, later in pairwise(counts)}
     if len(more) != 1 or (step := more.pop()) < 1:
-        raise NoLoop("the number of operations does not grow evenly with it")
+        raise _OtherAxis("the number of operations does not grow evenly with it")
     return step

@@ -81,7 +81,7 @@ class _Pass:
             return self._held.get(name, name)
         if view.target == "same":
             return self.now(view.reads[0])
-        if self._seen[name] != self._version.get(self._root(name), 0) or view.target == "picked":
+        if view.target == "picked" or self._seen[name] != self._version.get(self._root(name), 0):
             self._again(name, view)
         return self._held.get(name, name)
 
@@ -116,11 +116,14 @@ class _Pass:
         self._views[op.name] = Op(op.name, "picked", (taken.args[0], dim, op.args[1]))
 
     def _is_whole(self, op: Op) -> bool:
-        """A slice of everything."""
+        """A slice written as `:`; what has the whole size at one length only stays a slice."""
         if op.base != "slice" or not op.reads:
             return False
-        return self.program.types.get(op.reads[0]) == self.program.types.get(op.name) and (
-            len(op.args) < 5 or getattr(op.args[4], "constant", 1) == 1
+        start, end, step = (*op.args[2:], *(None,) * 5)[:3]
+        return (
+            getattr(start, "constant", 0) in (0, None)
+            and (end is None or end.values[0] > 2**60)
+            and getattr(step, "constant", 1) == 1
         )
 
     def _write(self, op: Op) -> None:
@@ -131,15 +134,25 @@ class _Pass:
         base = op.base[:-1]
         overload = op.target.split(".", 1)[1] if "." in op.target else "default"
         args, kwargs = self._renamed(op.args), self._renamed(op.kwargs)
-        if base == "copy":
+        if base == "copy" and self._is_itself(args):
+            new = args[1].name
+        elif base == "copy":
             new = self._copied(args, typed)
         elif base in ("zero", "fill"):
             value = args[1] if base == "fill" else Number((0,))
             new = self._made("full_like.default", (args[0], value), {}, typed)
         else:
             new = self._made(f"{base}.{overload}", args, kwargs, typed)
-        self._put(target, new)
+        if new != args[0].name and not (base == "copy" and self._is_itself(args)):
+            self._put(target, new)
         self._views.setdefault(op.name, Op(op.name, "same", op.args[:1]))
+
+    def _is_itself(self, args: tuple[Any, ...]) -> bool:
+        """A slice written back into where it was taken, as `y[t] += x` does after it has added."""
+        into, source = (self.ops.get(arg.name) for arg in args[:2])
+        if into is None or source is None:
+            return False
+        return into.base in _WRITABLE and (into.target, into.args) == (source.target, source.args)
 
     def _copied(self, args: tuple[Any, ...], typed: Typed) -> str:
         source = args[1].name
