@@ -11,6 +11,7 @@ _METHODS = {
     "view": "reshape", "reshape": "reshape", "_unsafe_view": "reshape", "expand": "expand", "permute": "permute",
     "transpose": "transpose", "unsqueeze": "unsqueeze", "squeeze": "squeeze", "contiguous": "contiguous",
     "flatten": "flatten", "unflatten": "unflatten", "repeat": "repeat", "t": "t", "select": "select", "narrow": "narrow",
+    "laid_out": "contiguous",
 }  # fmt: skip
 _FUNCTIONS = {
     "mm": "torch.mm", "bmm": "torch.bmm", "matmul": "torch.matmul", "addmm": "torch.addmm", "linear": "F.linear",

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from agents.rewrite.pointwise import CHEAP, is_pointwise
 from agents.rewrite.program import Op, Program
 from agents.rewrite.rows import is_rows
-from agents.rewrite.views import SPLITS, is_view
+from agents.rewrite.views import SPLITS, is_padding, is_view
 
 _MOVES = ("cat", "stack", "contiguous", "clone")
 
@@ -27,7 +27,7 @@ def is_fusible(program: Program, op: Op) -> bool:
     """Whether a kernel of ours can work it out."""
     if op.base in ("cat", "stack"):
         return op.name in program.types and len(op.args[0]) <= 4
-    if op.base in SPLITS:
+    if op.base in SPLITS or is_padding(program, op):
         return True
     return is_view(program, op) or is_rows(program, op) or is_pointwise(program, op)
 

@@ -23,6 +23,29 @@ def is_view(program: Program, op: Op) -> bool:
     return op.base in _MOVES
 
 
+def is_padding(program: Program, op: Op) -> bool:
+    """Whether it puts a constant number of zeros around."""
+    sizes = op.args[1] if op.base == "pad" and len(op.args) == 2 and not op.kwargs else None
+    is_plain = isinstance(sizes, tuple) and all(
+        (n.constant or 0) >= 0 for n in sizes if n.constant is not None
+    )
+    return is_plain and op.name in program.types and all(n.constant is not None for n in sizes or ())
+
+
+def padded_index(program: Program, op: Op, index: Index, text: SizeText) -> tuple[Index, str]:
+    """Where in the operand stands what `index` finds in the padded result, and where there is such a place."""
+    sizes = program.types[op.reads[0]].shape
+    found, inside = list(index), []
+    for pair in range(len(op.args[1]) // 2):
+        before, after = (int(op.args[1][2 * pair + side].constant) for side in (0, 1))
+        dim = len(index) - 1 - pair
+        if before or after:
+            found[dim] = f"{held(index[dim])} - {before}" if before else index[dim]
+            inside += [f"({held(found[dim])} >= 0)"] if before else []
+            inside += [f"({held(found[dim])} < {text(sizes[dim])})"] if after else []
+    return tuple(found), " & ".join(inside)
+
+
 def source_index(program: Program, op: Op, index: Index, text: SizeText) -> tuple[str, Index]:
     """The operand of a view, and where in it stands what `index` finds in the view."""
     if op.base == "getitem":

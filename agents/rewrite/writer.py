@@ -10,7 +10,15 @@ from agents.rewrite.kernel import Kernel, MustBeStored
 from agents.rewrite.pointwise import TL, converted, expression, rounded, tensor_arguments
 from agents.rewrite.program import Number, Op, Program, Ref, Vector, product
 from agents.rewrite.rows import epsilon, is_rows, keeps_dimension, keeps_shape, reduced, row_length
-from agents.rewrite.views import Index, broadcast_index, held, is_view, source_index
+from agents.rewrite.views import (
+    Index,
+    broadcast_index,
+    held,
+    is_padding,
+    is_view,
+    padded_index,
+    source_index,
+)
 
 
 class Writer:
@@ -69,6 +77,8 @@ class Writer:
             return self._value(source, place, condition)
         if op.base in ("cat", "stack"):
             return self._joined(op, index, condition)
+        if is_padding(self.program, op):
+            return self._padded(op, index, condition)
         if is_rows(self.program, op):
             return self._of_rows(op, index)
         return self._pointwise(op, index, condition)
@@ -110,6 +120,15 @@ class Writer:
             piece = converted(*self._value(name, inner, wanted), dtype)
             text = piece if not text else f"tl.where({at} < {size(end)}, {piece}, {text})"
         return self._assigned(op.name, text), dtype
+
+    def _padded(self, op: Op, index: Index, condition: str) -> tuple[str, str]:
+        place, inside = padded_index(self.program, op, index, self.kernel.size)
+        wanted = f"{condition} & {inside}" if condition and inside else condition or inside
+        text, kind = self._value(op.reads[0], place, wanted)
+        if not inside:
+            return text, kind
+        nothing = "0.0" if "float" in kind else "0"
+        return self._assigned(op.name, f"tl.where({inside}, {text}, {nothing})"), kind
 
     def _of_rows(self, op: Op, index: Index) -> tuple[str, str]:
         """Needs the whole row of the operand, so the rest of the index must be the same along the tile's row."""

@@ -8,12 +8,18 @@ from agents.rewrite.rules.attention import NARROW as NARROW_ATTENTION
 from agents.rewrite.rules.attention_backward import FUSED as ATTENTION_GRADIENTS
 from agents.rewrite.rules.attention_backward import NARROW as NARROW_ATTENTION_GRADIENTS
 from agents.rewrite.rules.base import Consequence, Rule
+from agents.rewrite.rules.channels_last import RULE as CHANNELS_LAST
+from agents.rewrite.rules.depthwise import RULE as DEPTHWISE
+from agents.rewrite.rules.group_norm import RULE as GROUP_NORM
 
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         ATTENTION,
         ATTENTION_GRADIENTS,
+        DEPTHWISE,
+        GROUP_NORM,  # before channels_last, whose layout its kernel then writes
+        CHANNELS_LAST,
         NARROW_ATTENTION,
         NARROW_ATTENTION_GRADIENTS,
     )
