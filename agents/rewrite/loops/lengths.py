@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from agents.rewrite.loops.fold import folded, live
-from agents.rewrite.loops.recurrence import NoLoop, Recurrence, united
+from agents.rewrite.loops.recurrence import NoLoop, Recurrence
+from agents.rewrite.loops.unite import united
 from agents.rewrite.loops.writes import without_writes
 from agents.rewrite.loops.written import unwritten
 from agents.rewrite.program import Program

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
-from agents.rewrite.loops.recurrence import Moving
-from agents.rewrite.program import Vector
-from agents.rewrite.views import Index, held, reshaped, segments
+from agents.rewrite.loops.recurrence import Moving, NoLoop
+from agents.rewrite.program import Op, Program, Vector
+from agents.rewrite.views import Index, broadcast_index, held, is_view, reshaped, segments, source_index
 
+RESHAPES = {"view", "reshape", "_unsafe_view", "flatten", "unflatten"}
+_AS_IT_IS = {"expand_as", "contiguous", "clone"}
 SizeText = Callable[[Vector], str]
 
 
@@ -60,3 +62,35 @@ def _atoms(index: Index, sizes: tuple[Vector, ...]) -> list[tuple[str, Vector]]:
         elif set(part_size) != {1}:
             found.append((part, part_size))
     return found
+
+
+def viewed(program: Program, op: Op, index: Index, size: SizeText) -> tuple[str, Index] | None:
+    """What a view shows, and where; none where the operation is no view."""
+    if op.base in _AS_IT_IS:
+        return op.reads[0], broadcast_index(index, program.types[op.reads[0]].shape)
+    if not is_view(program, op):
+        return None
+    source = op.reads[0]
+    moving = next((number for number in op.args[1:] if isinstance(number, Moving)), None)
+    if moving is not None:
+        return source, _slid(program, op, index, moving, size)
+    if op.base in RESHAPES:
+        return source, refolded(
+            index, program.types[op.name].shape, program.types[source].shape, program.workloads, size
+        )
+    return source_index(program, op, index, size)
+
+
+def _slid(program: Program, op: Op, index: Index, at: Moving, size: SizeText) -> Index:
+    """A slice that moves on with the steps."""
+    shape = program.types[op.reads[0]].shape
+    dim = int(op.args[1].constant or 0) % len(shape)
+    if op.base not in ("select", "slice", "narrow") or not isinstance(op.args[2], Moving):
+        raise NoLoop(f"{op.target} grows from step to step")
+    if any(value < 0 for value in at.values):
+        at = Moving(tuple(v + n for v, n in zip(at.values, shape[dim], strict=True)), at.step)
+    place = moved(at, size)
+    if op.base == "select":
+        return (*index[:dim], place, *index[dim:])
+    part = place if index[dim] == "0" else f"{held(index[dim])} + {place}"
+    return (*index[:dim], part, *index[dim + 1 :])

@@ -5,6 +5,7 @@ import re
 from agents.rewrite.loops.recurrence import NoLoop
 from agents.rewrite.program import Vector
 
+MIXES = "a step mixes the places of a dimension with each other, as a product with a matrix does"
 _NAME = re.compile(r"\bd\d+\b")
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agents.rewrite.loops.body import Body, Lines
+from agents.rewrite.loops.body import Body
+from agents.rewrite.loops.lines import Lines
 from agents.rewrite.loops.recurrence import NoLoop, Recurrence
 from agents.rewrite.loops.symbols import Symbols
 from agents.rewrite.program import Vector
