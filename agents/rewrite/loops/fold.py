@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from agents.rewrite.loops.recurrence import Collected, Moving, NoLoop, Recurrence, State, names_in
+from agents.rewrite.loops.afterwards import Afterwards
+from agents.rewrite.loops.recurrence import Moving, NoLoop, Recurrence, State
 from agents.rewrite.program import Number, Op, Program, Ref, Typed
 
 _OLDEST = 3
@@ -47,10 +48,6 @@ class _Fold:
         self.program, self.ops, self.start, self.step, self.count = program, ops, start, step, count
         self.place = {op.name: number for number, op in enumerate(ops)}
         self.states: dict[str, State] = {}
-        self.collected: dict[str, Collected] = {}
-        self.finals: dict[str, str] = {}
-        self.renamed: dict[str, str] = {}
-        """Names of operations after the loop, which are the same at every length."""
         self.types: dict[str, Typed] = {
             name: typed for name, typed in program.types.items() if name not in self.place
         }
@@ -59,14 +56,16 @@ class _Fold:
         before = {op.name: op for op in self.ops[: self.start]}
         body = {op.name: op for op in map(self._body_op, range(self.step))}
         end = self.start + self.step * self.count
-        after = {op.name: op for number, op in enumerate(self.ops[end:]) for op in self._after(op, number)}
-        results = tuple(self._result(name) for name in self.program.results)
+        names = [op.name for op in self.ops[self.start : self.start + self.step]]
+        after = Afterwards(self.program, names, self._home, self.count, self.types)
+        ops = {op.name: op for number, op in enumerate(self.ops[end:]) for op in after.taken(op, number)}
+        results = tuple(after.result(name) for name in self.program.results)
         for name in before:
             if name in self.program.types:
                 self.types[name] = self.program.types[name]
         return Recurrence(
-            self.program.followed, self.program.inputs, self.types, self.program.constants, before, body, after,
-            self.states, self.collected, self.finals, (self.count,), results,
+            self.program.followed, self.program.inputs, self.types, self.program.constants, before, body, ops,
+            self.states, after.collected, after.finals, (self.count,), results,
         )  # fmt: skip
 
     def _body_op(self, place: int) -> Op:
@@ -90,16 +89,18 @@ class _Fold:
         if isinstance(first, Number):
             return _number([value.values[0] for value in values])
         if isinstance(first, tuple):
-            if len({len(value) for value in values}) != 1:
-                raise _Unfit
-            return tuple(self._alike(list(group)) for group in zip(*values, strict=True))
+            return self._tuples(values)
         if isinstance(first, dict):
-            if any(list(value) != list(first) for value in values):
-                raise _Unfit
+            self._alike([tuple(value) for value in values])
             return {key: self._alike([value[key] for value in values]) for key in first}
         if any(value != first for value in values):
             raise _Unfit
         return first
+
+    def _tuples(self, values: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        if len({len(value) for value in values}) != 1:
+            raise _Unfit
+        return tuple(self._alike(list(group)) for group in zip(*values, strict=True))
 
     def _reference(self, names: list[str]) -> Ref:
         """To what stands outside, to a value of the same step, or to one of the step before."""
@@ -147,87 +148,6 @@ class _Fold:
         number = self.place.get(name, -1) - self.start
         return divmod(number, self.step) if 0 <= number < self.step * self.count else None
 
-    def _after(self, op: Op, number: int) -> list[Op]:
-        """An operation after the loop, and what has to be laid together for it; named so at every length."""
-        name = f"{op.base}_after{number}"
-        if op.name in self.program.types:
-            self.types[name] = self.program.types[op.name]
-        self.renamed[op.name] = name
-        if op.base in ("stack", "cat") and any(self._home(ref.name) for ref in op.args[0]):
-            return self._gathered(op, name)
-        return [Op(name, op.target, self._outside(op.args), self._outside(op.kwargs))]
-
-    def _outside(self, value: Any) -> Any:
-        if isinstance(value, Ref):
-            return Ref(self._result(value.name))
-        if isinstance(value, tuple):
-            return tuple(self._outside(item) for item in value)
-        if isinstance(value, dict):
-            return {key: self._outside(item) for key, item in value.items()}
-        return value
-
-    def _result(self, name: str) -> str:
-        """What a name stands for after the loop."""
-        home = self._home(name)
-        if home is None:
-            return self.renamed.get(name, name)
-        if home[0] != self.count - 1:
-            raise NoLoop("a value of one step in the middle is read after the loop")
-        source = self.ops[self.start + home[1]].name
-        self.finals[f"{source}_last"] = source
-        self.types[f"{source}_last"] = self.program.types[name]
-        return f"{source}_last"
-
-    def _gathered(self, op: Op, name: str) -> list[Op]:
-        """A stack of the values of all steps, perhaps behind or before others."""
-        refs = [ref.name for ref in op.args[0]]
-        homes = [self._home(ref) for ref in refs]
-        inside = [home for home in homes if home is not None]
-        first = homes.index(inside[0])
-        turns = [turn for turn, _ in inside]
-        is_run = homes[first : first + self.count] == inside and len({place for _, place in inside}) == 1
-        step = 1 if turns == list(range(self.count)) else -1
-        if not is_run or turns[::step] != list(range(self.count)):
-            raise NoLoop("what is laid together is not one value of every step")
-        source = self.ops[self.start + inside[0][1]].name
-        dim = op.args[1] if len(op.args) > 1 else op.kwargs.get("dim", Number((0,)))
-        typed = self.program.types[op.name]
-        axis = int(dim.constant or 0) % len(typed.shape)
-        own = self.program.types[source].shape
-        if op.base == "cat" and own[axis] != (1,):
-            raise NoLoop("what is laid together has more than one place a step")
-        start = 0 if step == 1 else self.count - 1
-        whole = len(inside) == len(refs)
-        held = name if whole else f"{name}_steps"
-        sizes = list(typed.shape)
-        sizes[axis] = (self.count,)
-        self.types[held] = Typed(tuple(sizes), typed.dtype)
-        self.collected[held] = Collected(source, axis, op.base == "stack", Moving((start,), step))
-        if whole:
-            return []
-        return self._joined(op, name, held, axis, (refs[:first], refs[first + self.count :]))
-
-    def _joined(
-        self, op: Op, name: str, held: str, axis: int, others: tuple[list[str], list[str]]
-    ) -> list[Op]:
-        parts, made = [], []
-        for number, group in enumerate(others):
-            if not group:
-                continue
-            part = f"{name}_part{number}"
-            refs = tuple(Ref(self._result(ref)) for ref in group)
-            made.append(Op(part, op.target, (refs, Number((axis,)))))
-            typed = self.types[name]
-            sizes = list(typed.shape)
-            sizes[axis] = (
-                sum(1 if op.base == "stack" else self.program.types[r].shape[axis][0] for r in group),
-            )
-            self.types[part] = Typed(tuple(sizes), typed.dtype)
-            parts.append((number, Ref(part)))
-        ordered = [ref for number, ref in parts if number == 0] + [Ref(held)]
-        ordered += [ref for number, ref in parts if number == 1]
-        return [*made, Op(name, "cat.default", (tuple(ordered), Number((axis,))))]
-
 
 def _number(values: list[int | float]) -> Number:
     first = values[0]
@@ -239,36 +159,3 @@ def _number(values: list[int | float]) -> Number:
     if any(value != first + step * turn for turn, value in enumerate(values)):
         raise _Unfit
     return Moving((int(first),), step)
-
-
-def live(recurrence: Recurrence) -> Recurrence:
-    """Without what no result hangs on; what is read of a step before keeps its own source alive."""
-    after = _needed(recurrence.after, set(recurrence.results))
-    wanted = set(recurrence.results) | {
-        name for op in after.values() for name in names_in((op.args, op.kwargs))
-    }
-    collected = {name: value for name, value in recurrence.collected.items() if name in wanted}
-    finals = {name: value for name, value in recurrence.finals.items() if name in wanted}
-    roots = {value.source for value in collected.values()} | set(finals.values())
-    while True:
-        body = _needed(recurrence.body, roots)
-        read = {name for op in body.values() for name in names_in((op.args, op.kwargs))} | roots
-        states = {name: state for name, state in recurrence.states.items() if name in read}
-        more = {state.next for state in states.values()}
-        if more <= roots:
-            break
-        roots |= more
-    return Recurrence(
-        recurrence.followed, recurrence.inputs, recurrence.types, recurrence.constants, recurrence.before, body, after,
-        states, collected, finals, recurrence.count, recurrence.results,
-    )  # fmt: skip
-
-
-def _needed(ops: dict[str, Op], wanted: set[str]) -> dict[str, Op]:
-    waiting, found = list(wanted), set[str]()
-    while waiting:
-        name = waiting.pop()
-        if name in ops and name not in found:
-            found.add(name)
-            waiting += names_in((ops[name].args, ops[name].kwargs))
-    return {name: op for name, op in ops.items() if name in found}

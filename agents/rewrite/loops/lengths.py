@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 
-from agents.rewrite.loops.fold import folded, live
+from agents.rewrite.loops.fold import folded
+from agents.rewrite.loops.live import live
 from agents.rewrite.loops.recurrence import NoLoop, Recurrence
 from agents.rewrite.loops.unite import united
 from agents.rewrite.loops.writes import without_writes

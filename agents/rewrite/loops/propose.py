@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
 from agents.rewrite.cleanup import Impure, cleaned
 from agents.rewrite.emit import module
@@ -22,6 +23,18 @@ _NAME = "_walk"
 
 def loop_sources(task: Task) -> Iterator[tuple[str, str]]:
     """(Strategy, source), the likeliest first; `NoLoop` when the reference has no loop that one kernel could walk."""
+    largest = max(
+        prod(shape)
+        for workload in task.workloads
+        for shapes in (
+            task.definition.input_shapes(workload.axes),
+            task.definition.output_shapes(workload.axes),
+        )
+        for shape in shapes.values()
+        if shape is not None
+    )
+    if largest >= 2**31:
+        raise NoLoop("places of a tensor are too many for 32 bits")
     loop = with_finals_kept(recurrence(task.definition, task.workloads))
     for width, stages in _FORMS:
         whole = f"one kernel walks the loop's steps, {width} values a program, {stages} steps ahead"

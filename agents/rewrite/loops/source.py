@@ -11,7 +11,7 @@ from agents.rewrite.views import held
 
 _RESERVED = {"t", "lane", "tl", "triton", "torch", "g"}
 
-_SAYS = '    """Walks the loop in one launch: a program keeps its part of what a step leaves for the next in registers."""'
+_SAYS = '"""Walks the loop in one launch: a program keeps its part of what a step leaves for the next in registers."""'
 
 
 class Walk:
@@ -104,36 +104,30 @@ class Walk:
         return lines
 
     def _launch_source(self) -> str:
-        tile, loop = self.tile, self.loop
-        made = [f"{name} = {self._made(name)}" for name in self.outputs]
-        lanes = self._size(tile.sizes[tile.lane]) if tile.lane else "1"
-        wide = self._power(tile.sizes[tile.lane]) if tile.lane else "1"
+        tile = self.tile
+        lane = tile.sizes[tile.lane] if tile.lane else (1,)
         grid = self._times(tuple(tile.sizes[name] for name in tile.grid))
-        inner = [
-            f"{block}={self._power(tile.sizes[name])}"
+        held, first = self._held(), next(iter(tile.lines.tensors))
+        constants = [
+            "LANES=lanes" if name == tile.lane else f"{block}={self._power(tile.sizes[name])}"
             for block, name in self._blocks.items()
-            if name != tile.lane
         ]
-        held = self._held()
-        constants = [*inner, *(["LANES=lanes"] if tile.lane else []), f"STAGES={self.stages}"]
-        first = next(iter(tile.lines.tensors))
-        plain = [f"{name} = {name}.contiguous()" for name in tile.lines.tensors]
-        arguments = [*tile.lines.tensors, *self.outputs, *self._inside]
+        arguments = [*tile.lines.tensors, *self.outputs, *self._inside, *constants, f"STAGES={self.stages}"]
         lines = [
-            *plain, *made,
-            f"lanes = max(1, min({wide}, {self.width} // {held}))" if tile.lane else "lanes = 1",
-            f"if {first}.device.type == \"cpu\":  # an interpreter wants few wide programs" if tile.lane else "",
-            f"    lanes = {wide}" if tile.lane else "",
+            _SAYS,
+            *(f"{name} = {name}.contiguous()" for name in tile.lines.tensors),
+            *(f"{name} = {self._made(name)}" for name in self.outputs),
+            f"lanes = max(1, min({self._power(lane)}, {self.width} // {held}))",
+            f'if {first}.device.type == "cpu":  # an interpreter wants few wide programs',
+            f"    lanes = {self._power(lane)}",
             f"warps = max(1, min(8, lanes * {held} // 2048))",
-            f"{self.name}_kernel[({grid}, triton.cdiv({lanes}, lanes))](",
-            f"    {', '.join([*arguments, *constants])}, num_warps=warps",
+            f"{self.name}_kernel[({grid}, triton.cdiv({self._size(lane)}, lanes))](",
+            f"    {', '.join(arguments)}, num_warps=warps",
             ")",
-            f"return {', '.join(self.outputs)}" + ("," if len(self.outputs) == 1 else ""),
-        ]  # fmt: skip
-        body = "\n".join(f"    {line}" for line in lines if line)
-        return (
-            f"def {self.name}({', '.join([*self.tensors, *self._parameters.values()])}):\n{_SAYS}\n{body}\n"
-        )
+            f"return ({', '.join(self.outputs)},)",
+        ]
+        body = "\n".join(f"    {line}" for line in lines)
+        return f"def {self.name}({', '.join([*self.tensors, *self._parameters.values()])}):\n{body}\n"
 
     def _power(self, size: Vector) -> str:
         """The next power of two."""
