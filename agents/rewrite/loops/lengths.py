@@ -20,7 +20,7 @@ _SHORT = (4, 5, 6)
 _OTHERS = (7, 9, 8, 11, 10)
 _LONGEST = 600
 """Operations that are followed at once."""
-_LONG = 250
+_LONG = 150
 """Of the longest length that is followed, about."""
 _LIMIT_S = 30.0
 
