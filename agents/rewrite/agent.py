@@ -39,11 +39,12 @@ class RewriteAgent(ListedAgent):
         self._is_settled = False
         super().__init__("rewrite", task, _proposals(task), target)
 
-    def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:
-        self._is_settled = verdict.environment.kind != "cuda" and verdict.status != "rejected"
+    def ask(self) -> Candidate | None:
+        return None if self._is_settled else super().ask()
 
-    def is_worth_asking(self, proposal: Proposal) -> bool:
-        return not self._is_settled
+    def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:
+        if self.proposal_of(candidate) is not None:
+            self._is_settled = verdict.environment.kind != "cuda" and verdict.status != "rejected"
 
 
 def _proposals(task: Task) -> Iterator[Proposal]:

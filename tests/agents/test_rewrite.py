@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from agents.reference import ReferenceAgent
 from agents.rewrite.agent import RewriteAgent
 from agents.rewrite.cleanup import cleaned
 from agents.rewrite.plan import Plan, plan
@@ -160,3 +161,11 @@ def test_where_nothing_is_measured_one_candidate_is_enough() -> None:
     measured = RewriteAgent(task, 0)
     measured.tell(first, accepted(task, first, gpu=True))
     assert len({c.digest for c in iter(measured.ask, None)}) > 3
+
+
+def test_what_another_agent_got_right_on_a_cpu_silences_nobody() -> None:
+    task = PROBLEMS["gated"]
+    agent, plain = RewriteAgent(task, 0), ReferenceAgent(task, 0).ask()
+    assert plain is not None
+    agent.tell(plain, accepted(task, plain, gpu=False))
+    assert agent.ask() is not None
