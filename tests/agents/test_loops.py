@@ -17,22 +17,22 @@ from agents.rewrite.program import Program
 from agents.rewrite.trace import follow_as_is
 from tasks.solution import Hardware
 from tasks.task import Task
-from tests.agents.interpreted import run_interpreted
+from tests.agents.interpreted import Call, run_interpreted
 from tests.agents.small import draw, expected, imported, make_task
 from tests.agents.test_attention_on_gpu import spilled
 
-WIDE = {"x": (["rows", "steps", "width"], "float32"), "a": (["rows", "steps", "width"], "float32")}
-OUT = {"y": (["rows", "steps", "width"], "float32")}
-LAST = {"h": (["rows", "width"], "float32")}
+Inputs = dict[str, tuple[list[str], str]]
+
+WIDE: Inputs = {"x": (["rows", "steps", "width"], "float32"), "a": (["rows", "steps", "width"], "float32")}
+OUT: Inputs = {"y": (["rows", "steps", "width"], "float32")}
+LAST: Inputs = {"h": (["rows", "width"], "float32")}
 AXES = {"rows": 2, "steps": 14}
 CONSTS = {"width": 10, "state": 6, "heads": 3}
-HEADS = {name: (["rows", "heads", "steps", "width"], "float32") for name in "qkv"}
-PER_HEAD = {"o": (["rows", "heads", "steps", "width"], "float32")}
+HEADS: Inputs = {name: (["rows", "heads", "steps", "width"], "float32") for name in "qkv"}
+PER_HEAD: Inputs = {"o": (["rows", "heads", "steps", "width"], "float32")}
 
 
-def _task(
-    body: str, inputs: dict = WIDE, outputs: dict = OUT, axes: dict = AXES, consts: dict | None = None
-) -> Task:  # type: ignore[type-arg]
+def _task(body: str, inputs: Inputs = WIDE, outputs: Inputs = OUT) -> Task:
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     reference = f"import torch\nimport torch.nn.functional as F\n\ndef run({', '.join(inputs)}):\n{lines}\n"
     used = {name for shape, _ in [*inputs.values(), *outputs.values()] for name in shape}
@@ -116,7 +116,8 @@ def results(
 ) -> dict[str, list[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
     """Of every problem its outputs and the reference's, as long as its workload, of one step, and of other sizes."""
     folder = tmp_path_factory.mktemp("walked")
-    jobs, wanted = [], {}
+    jobs: list[tuple[Path, list[Call]]] = []
+    wanted = {}
     for number, (name, task) in enumerate(PROBLEMS.items()):
         path = folder / f"candidate_{number}.py"
         path.write_text(sources[name])

@@ -102,7 +102,8 @@ class Scribe:
 
     def _address(self, pointer: str, typed: Typed, index: Index) -> tuple[str, str]:
         """A pointer that is worked out once, and what a step adds to it."""
-        once, step = [], []
+        once: list[str] = []
+        step: list[str] = []
         for place, part in enumerate(index):
             if part != "0":
                 steps = [self.size(size) for size in typed.shape[place + 1 :] if set(size) != {1}]

@@ -71,7 +71,8 @@ def _op(values: list[Op]) -> Op:
 
 def _collected(values: list[Collected]) -> Collected:
     place = _zipped([value.place for value in values])
-    return replace(_zipped([replace(value, place=place) for value in values]), place=place)
+    same: Collected = _zipped([replace(value, place=place) for value in values])
+    return same
 
 
 def _dicts(values: list[dict[str, Any]]) -> dict[str, Any]:

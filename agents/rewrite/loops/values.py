@@ -92,7 +92,7 @@ class Values:
         return Value(state, self.type(state), self.scribe.dims(index), True)
 
     def _filled(self, op: Op) -> Value:
-        value = _FILLED[op.base]
+        value: int | float | None = _FILLED[op.base]
         if value is None:
             given = op.args[1 if op.base != "new_full" else 2]
             if not isinstance(given, Number) or given.constant is None:

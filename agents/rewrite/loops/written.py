@@ -155,7 +155,7 @@ class _Pass:
         return into.base in _WRITABLE and (into.target, into.args) == (source.target, source.args)
 
     def _copied(self, args: tuple[Any, ...], typed: Typed) -> str:
-        source = args[1].name
+        source: str = args[1].name
         of = self.types[source]
         if of.dtype != typed.dtype:
             of = Typed(of.shape, typed.dtype)
