@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from math import inf
 
 from agents.rewrite.loops.fold import folded
 from agents.rewrite.loops.live import live
@@ -22,21 +23,47 @@ _LONGEST = 600
 """Operations that are followed at once."""
 _LONG = 150
 """Of the longest length that is followed, about."""
-_LIMIT_S = 30.0
+_LIMIT_S = 20.0
 
 
 def recurrence(definition: Definition, workloads: tuple[Workload, ...]) -> Recurrence:
     """`NoLoop` with the reason when the steps along no axis are alike."""
     if not any(word in definition.reference for word in ("for ", "while ")):
         raise NoLoop("the reference has no loop")
-    follower = _Follower(definition, workloads)
     reasons = []
-    for axis in sorted(definition.var_axes, key=lambda axis: -max(w.axes[axis] for w in workloads)):
+    for axis, values in _axes(definition, workloads):
         try:
-            return follower.along(axis)
+            return _Follower(definition, values).along(axis)
         except (_OtherAxis, NotTraceable) as reason:
             reasons.append(f"{axis}: {reason}")
-    raise NoLoop("; ".join(reasons) or "no axis varies")
+    raise NoLoop("; ".join(reasons) or "no axis is long enough")
+
+
+def _axes(
+    definition: Definition, workloads: tuple[Workload, ...]
+) -> Iterator[tuple[str, tuple[Workload, ...]]]:
+    """Axes that a loop may go along, and workloads that say how long each is; those that vary first."""
+    free = [axis for axis in definition.var_axes if all(axis in w.axes for w in workloads)]
+    for axis in sorted(free, key=lambda axis: -max(w.axes[axis] for w in workloads)):
+        yield axis, workloads
+    used = {axis for spec in definition.inputs.values() for axis in spec.shape or ()}
+    first = workloads[0]
+    fixed = {
+        axis: size for axis, size in definition.resolve_axes(first.axes).items() if axis not in first.axes
+    }
+    operations = _operations(definition, first)
+    for axis, size in sorted(fixed.items(), key=lambda item: -item[1]):
+        if axis in used and 8 <= size <= operations:
+            yield axis, tuple(w.model_copy(update={"axes": {**w.axes, axis: size}}) for w in workloads)
+
+
+def _operations(definition: Definition, workload: Workload) -> float:
+    """Of the reference at a workload: a loop does one at least in each step."""
+    numbers = {name: values[0] for name, values in scalars(definition, (workload,)).items()}
+    try:
+        return len(follow_as_is(definition, workload, numbers, _LONGEST).ops)
+    except NotTraceable as reason:
+        return inf if str(_LONGEST) in str(reason) else 0
 
 
 class _OtherAxis(NoLoop):
@@ -77,7 +104,7 @@ class _Follower:
         first = self.ordered[0]
         lengths = iter(_OTHERS)
         for other, factor in zip(
-            (a for a in self.definition.var_axes if a != axis), (2, 3, 5, 4), strict=False
+            (a for a in self.definition.var_axes if a != axis and a in first.axes), (2, 3, 5, 4), strict=False
         ):
             axes = {**first.axes, other: first.axes[other] * factor}
             yield _at(first.model_copy(update={"axes": axes}), axis, next(lengths))
