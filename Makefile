@@ -16,7 +16,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PY ?= python3
 RUN ?= .venv/bin/python
-EXTRAS ?= dev,gpu,flashinfer,web,browser,cluster,portal,docs
+EXTRAS ?= dev,gpu,flashinfer,warm,web,browser,cluster,portal,docs
 STAMP := .venv/.installed
 READY := $(if $(filter .venv/%,$(RUN)),$(STAMP))
 # some machines say so for all programs; here hundreds of processes would each compile the same modules anew

@@ -1,12 +1,30 @@
-"""Tuning by ask and tell: Optuna proposes settings of a knob space, never one twice, and learns from times."""
+"""Tuning by ask and tell: a model of past times proposes settings of a knob space, never one twice."""
 
 import random
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, Protocol
 
 from agents.templates.base import Knob, Knobs, KnobSpace
 
-_RANDOM_FIRST = 8
-"""Settings before the model of past times takes over."""
+Places = tuple[int, ...]
+"""Where the value of each knob stands among its choices."""
+Learner = Literal["tpe", "lfbo"]
+
+
+class Model(Protocol):
+    """What stands behind a tuner. Deterministic for its seed and what it is told."""
+
+    def wanted(self, left: Collection[Places]) -> Places:
+        """One of `left`, to be tried next."""
+        ...
+
+    def given(self, places: Places) -> None:
+        """These are tried next, whatever the model wants."""
+        ...
+
+    def told(self, places: Places, ms: float | None, rejected: bool) -> None:
+        """What became of places that were wanted or given. No time and not rejected: nothing was measured."""
+        ...
 
 
 class Tuner:
@@ -16,32 +34,30 @@ class Tuner:
     model wants a setting that is known or not allowed, the nearest one that is left takes its place.
     """
 
-    def __init__(self, space: KnobSpace, seed: int) -> None:
-        import optuna
-
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._states = optuna.trial.TrialState
+    def __init__(
+        self, space: KnobSpace, seed: int, learner: Learner = "tpe", first: Sequence[Knobs] = ()
+    ) -> None:
+        """`first`: settings that stand before those that the space itself suggests; what it lacks is passed over."""
         self._space = space
-        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=_RANDOM_FIRST)
-        self._study = optuna.create_study(sampler=sampler, direction="minimize")
-        # places on a line rather than categories, so that what holds for 4 warps says something about 8
-        self._distributions = {
-            name: optuna.distributions.IntDistribution(0, len(values) - 1)
-            for name, values in space.choices.items()
-        }
+        self._model = _MODELS[learner]({name: len(values) for name, values in space.choices.items()}, seed)
         settings = [self._places(knobs) for knobs in space.settings()]
         random.Random(seed).shuffle(settings)
         self._left = dict.fromkeys(settings)
-        suggested = dict.fromkeys(map(self._places, space.start))
+        known = [knobs for knobs in first if self._is_in(knobs)]
+        suggested = dict.fromkeys(map(self._places, (*known, *space.start)))
         self._start = [places for places in suggested if places in self._left]
-        self._trials: dict[tuple[int, ...], Any] = {}
+        self._open: set[Places] = set()
 
     def ask(self) -> dict[str, Knob] | None:
         """A setting that was not asked before; None when there is none left."""
         if not self._left:
             return None
-        places, trial = self._suggested() if self._start else self._modelled()
-        self._trials[places] = trial
+        if self._start:
+            places = self._start.pop(0)
+            self._model.given(places)
+        else:
+            places = self._model.wanted(self._left)
+        self._open.add(places)
         del self._left[places]
         return {
             name: values[place]
@@ -50,40 +66,40 @@ class Tuner:
 
     def tell(self, knobs: Knobs, time_ms: float | None) -> None:
         """The time of a setting that works; None when it has none."""
-        if time_ms is None:
-            self._close(knobs, self._states.FAIL)
-        else:
-            self._close(knobs, self._states.COMPLETE, time_ms)
+        self._close(knobs, time_ms, rejected=False)
 
     def tell_rejected(self, knobs: Knobs) -> None:
-        self._close(knobs, self._states.PRUNED)
+        self._close(knobs, None, rejected=True)
 
-    def _close(self, knobs: Knobs, state: Any, value: float | None = None) -> None:
-        trial = self._trials.pop(self._places(knobs), None)
-        if trial is not None:
-            self._study.tell(trial, value, state=state)
+    def _close(self, knobs: Knobs, time_ms: float | None, rejected: bool) -> None:
+        places = self._places(knobs)
+        if places in self._open:
+            self._open.discard(places)
+            self._model.told(places, time_ms, rejected)
 
-    def _suggested(self) -> tuple[tuple[int, ...], Any]:
-        places = self._start.pop(0)
-        return places, self._fixed(places)
+    def _is_in(self, knobs: Knobs) -> bool:
+        return knobs.keys() == self._space.choices.keys() and all(
+            knobs[name] in values for name, values in self._space.choices.items()
+        )
 
-    def _modelled(self) -> tuple[tuple[int, ...], Any]:
-        trial = self._study.ask(self._distributions)
-        wanted = tuple(trial.params[name] for name in self._space.choices)
-        if wanted in self._left:
-            return wanted, trial
-        self._study.tell(trial, state=self._states.FAIL)
-        nearest = min(self._left, key=lambda left: _distance(left, wanted))
-        return nearest, self._fixed(nearest)
-
-    def _fixed(self, places: tuple[int, ...]) -> Any:
-        self._study.enqueue_trial(dict(zip(self._space.choices, places, strict=True)))
-        return self._study.ask(self._distributions)
-
-    def _places(self, knobs: Knobs) -> tuple[int, ...]:
-        """Where the value of each knob stands among its choices."""
+    def _places(self, knobs: Knobs) -> Places:
         return tuple(values.index(knobs[name]) for name, values in self._space.choices.items())
 
 
-def _distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
-    return sum(abs(a - b) for a, b in zip(first, second, strict=True))
+def nearest(left: Collection[Places], wanted: Places) -> Places:
+    return min(left, key=lambda each: sum(abs(a - b) for a, b in zip(each, wanted, strict=True)))
+
+
+def _tpe(sizes: Mapping[str, int], seed: int) -> Model:
+    from agents.tuning.tpe import Tpe
+
+    return Tpe(sizes, seed)
+
+
+def _lfbo(sizes: Mapping[str, int], seed: int) -> Model:
+    from agents.tuning.lfbo import Lfbo
+
+    return Lfbo(sizes, seed)
+
+
+_MODELS: dict[Learner, Callable[[Mapping[str, int], int], Model]] = {"tpe": _tpe, "lfbo": _lfbo}

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from agents.templates.base import Knob, KnobSpace
-from agents.tuner import Tuner
+from agents.tuner import Learner, Tuner
 
 SPACE = KnobSpace(
     choices={
@@ -38,11 +40,22 @@ def asked(tuner: Tuner, count: int) -> list[dict[str, Knob]]:
     return settings
 
 
-def test_every_allowed_setting_is_asked_once_and_then_none() -> None:
-    tuner = Tuner(SPACE, seed=0)
+LEARNERS = pytest.mark.parametrize("learner", ["tpe", "lfbo"])
+
+
+def made(learner: Learner, seed: int, space: KnobSpace = SPACE) -> Tuner:
+    if learner == "lfbo":
+        pytest.importorskip("sklearn")
+    return Tuner(space, seed, learner)
+
+
+@LEARNERS
+def test_every_allowed_setting_is_asked_once_and_then_none(learner: Learner) -> None:
+    small = KnobSpace(choices={**SPACE.choices, "stages": (1,), "wide": (False,)}, allows=SPACE.allows)
+    tuner = made(learner, 0, small)
     settings = asked(tuner, 1000)
-    assert len({tuple(sorted(s.items())) for s in settings}) == len(settings) == len(list(SPACE.settings()))
-    assert all(SPACE.allows(s) for s in settings)
+    assert len({tuple(sorted(s.items())) for s in settings}) == len(settings) == len(list(small.settings()))
+    assert all(small.allows(s) for s in settings)
     assert tuner.ask() is None
 
 
@@ -52,14 +65,22 @@ def test_suggested_settings_come_first_once_and_if_they_are_allowed() -> None:
     assert second not in SPACE.start
 
 
-def test_a_seed_and_what_is_told_decide_what_is_asked() -> None:
-    assert asked(Tuner(SPACE, seed=5), 30) == asked(Tuner(SPACE, seed=5), 30)
-    assert asked(Tuner(SPACE, seed=5), 30) != asked(Tuner(SPACE, seed=6), 30)
+def test_settings_handed_in_come_before_those_of_the_space_and_unknown_ones_are_passed_over() -> None:
+    wanted = {"block": 256, "warps": 4, "stages": 3, "wide": True}
+    first = ({**wanted, "block": 300}, {"block": 256}, wanted)
+    assert asked(Tuner(SPACE, 0, first=first), 2) == [wanted, SPACE.start[0]]
 
 
-def test_times_lead_to_better_settings_than_chance() -> None:
+@LEARNERS
+def test_a_seed_and_what_is_told_decide_what_is_asked(learner: Learner) -> None:
+    assert asked(made(learner, 5), 12) == asked(made(learner, 5), 12)
+    assert asked(made(learner, 5), 12) != asked(made(learner, 6), 12)
+
+
+@LEARNERS
+def test_times_lead_to_better_settings_than_chance(learner: Learner) -> None:
     every = [time_of(s) for s in SPACE.settings()]
-    late = [time_of(s) for seed in range(3) for s in asked(Tuner(SPACE, seed), 40)[20:]]
+    late = [time_of(s) for seed in range(2) for s in asked(made(learner, seed), 30)[18:]]
     assert sum(late) / len(late) < 0.8 * sum(every) / len(every)
 
 

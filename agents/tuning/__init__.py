@@ -1,0 +1,1 @@
+"""Models behind the tuner, a file each."""
