@@ -16,7 +16,7 @@ from agents.rewrite.sizes import NotExpressible, Sizes
 from tasks.definition import Definition
 from tasks.task import Task
 
-_FORMS = ((512, 4), (256, 4), (1024, 4), (512, 2), (2048, 8), (256, 8))
+_FORMS = ((512, 8), (512, 4), (256, 8), (1024, 8), (2048, 8), (256, 4))
 """Values a program holds, and how many steps ahead loads are asked for; the likeliest first."""
 _NAME = "_walk"
 

@@ -108,6 +108,8 @@ class Walk:
         lane = tile.sizes[tile.lane] if tile.lane else (1,)
         grid = self._times(tuple(tile.sizes[name] for name in tile.grid))
         held, first = self._held(), next(iter(tile.lines.tensors))
+        # narrow where a step holds few values: many programs hide each other's waiting
+        limit = max(1, min(self.width // held, max(32, self.width // 16)))
         constants = [
             "LANES=lanes" if name == tile.lane else f"{block}={self._power(tile.sizes[name])}"
             for block, name in self._blocks.items()
@@ -117,7 +119,7 @@ class Walk:
             _SAYS,
             *(f"{name} = {name}.contiguous()" for name in tile.lines.tensors),
             *(f"{name} = {self._made(name)}" for name in self.outputs),
-            f"lanes = max(1, min({self._power(lane)}, {self.width} // {held}))",
+            f"lanes = min({self._power(lane)}, {limit})",
             f'if {first}.device.type == "cpu":  # an interpreter wants few wide programs',
             f"    lanes = {self._power(lane)}",
             f"warps = max(1, min(8, lanes * {held} // 2048))",
@@ -135,7 +137,7 @@ class Walk:
             return str(1 << (size[0] - 1).bit_length())
         return f"triton.next_power_of_2({self._size(size)})"
 
-    def _held(self) -> str:
+    def _held(self) -> int:
         """Values of the largest tile for one place of its last axis, padding included."""
         largest = 1
         for values in self.tile.lines.tiles:
@@ -143,7 +145,7 @@ class Walk:
             for name in values & set(self.tile.inner):
                 found *= 1 << (max(self.tile.sizes[name]) - 1).bit_length()
             largest = max(largest, found)
-        return str(largest)
+        return largest
 
     def _made(self, name: str) -> str:
         one = self.loop.collected.get(name)
