@@ -7,6 +7,7 @@ from agents.library import LibraryAgent
 from agents.reference import ReferenceAgent
 from agents.rewrite.agent import RewriteAgent
 from agents.template import TemplateAgent
+from agents.warm_start.starts import Starts
 from tasks.solution import Hardware
 from tasks.task import Task
 
@@ -20,8 +21,12 @@ AGENTS: dict[str, AgentFactory] = {
 }
 
 
-def create(name: str, task: Task, seed: int, *, target: Hardware | str = Hardware.B200) -> Agent:
-    """The agent called `name`; `ValueError` lists the names there are."""
+def create(
+    name: str, task: Task, seed: int, *, target: Hardware | str = Hardware.B200, starts: Starts | None = None
+) -> Agent:
+    """The agent called `name`; `ValueError` lists the names there are. `starts` are for whoever tunes settings."""
     if name not in AGENTS:
         raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(sorted(AGENTS))}")
+    if starts and name == TemplateAgent.name:
+        return TemplateAgent(task, seed, target=Hardware(target), starts=starts)
     return AGENTS[name](task, seed, target=Hardware(target))

@@ -8,6 +8,7 @@ from agents.latency import target_latency_ms
 from agents.templates import FAMILIES
 from agents.templates.base import Family, Knobs
 from agents.tuner import Tuner
+from agents.warm_start.starts import Starts
 from guard.verdict import Verdict
 from tasks.candidate import Candidate
 from tasks.solution import Hardware
@@ -24,13 +25,17 @@ class _Tuned:
 class TemplateAgent:
     name = "template"
 
-    def __init__(self, task: Task, seed: int, *, target: Hardware = Hardware.B200) -> None:
+    def __init__(
+        self, task: Task, seed: int, *, target: Hardware = Hardware.B200, starts: Starts | None = None
+    ) -> None:
+        """`starts`: predicted settings by family, tried before those of experience."""
         self._task, self._target = task, target
         self._turns: deque[_Tuned] = deque()
         for family in FAMILIES.values():
             match = family.matches(task)
             if match is not None:
-                self._turns.append(_Tuned(family, match, Tuner(family.knobs(match), seed)))
+                first = (starts or {}).get(family.name, ())
+                self._turns.append(_Tuned(family, match, Tuner(family.knobs(match), seed, first=first)))
         self._asked: dict[str, tuple[_Tuned, Knobs]] = {}
 
     def ask(self) -> Candidate | None:

@@ -35,6 +35,8 @@ class Header(Value):
     agents: tuple[str, ...]
     budget: int
     settings: Settings
+    starts: dict[str, tuple[dict[str, bool | int | str], ...]] = {}
+    """Settings that were predicted for the task's families when the run was begun, the most promising first."""
 
 
 class Outcome(Value):

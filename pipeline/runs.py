@@ -15,6 +15,7 @@ from pipeline.prepare import prepare
 from pipeline.progress import Progress
 from pipeline.run_folder import Header, Run
 from pipeline.settings import Device, Settings
+from pipeline.warm_start import starts_for
 from tasks.errors import TaskError
 
 
@@ -34,6 +35,7 @@ def begin(
         agents=taking_part,
         budget=settings.budget_on(device),
         settings=settings.model_copy(update={"device": device}),
+        starts=starts_for(settings, prepared.asked, progress) if "template" in taking_part else {},
     )
     with (
         open_judging(settings, prepared, device, progress) as judging,

@@ -16,7 +16,7 @@ from pipeline.progress import Progress
 from pipeline.proposing import Inside, Proposer
 from pipeline.proposing.apart import Apart
 from pipeline.protocols import protocol_for
-from pipeline.run_folder import Run
+from pipeline.run_folder import Header, Run
 from pipeline.search import Search
 from pipeline.settings import Settings
 from tasks.gpu import load_gpu
@@ -85,7 +85,7 @@ def _proposers(run: Run, task: "Task", closing: ExitStack, again: bool) -> dict[
     """In this process, or, where several propose at a time, each in one of its own with a folder of its own."""
     settings, model = run.header.settings, recorded_model(run, again)
     if again or settings.workers == 0:
-        return {name: Inside(name, _agent(name, task, settings, model), task) for name in run.header.agents}
+        return {name: Inside(name, _agent(name, task, run.header, model), task) for name in run.header.agents}
     apart: dict[str, Proposer] = {}
     for name in run.header.agents:
         apart[name] = Apart(
@@ -96,14 +96,16 @@ def _proposers(run: Run, task: "Task", closing: ExitStack, again: bool) -> dict[
             target=settings.target,
             model=by_values(model) if name == MODEL_AGENT else None,
             model_name=model_name(settings),
+            starts=run.header.starts,
         )
         closing.callback(apart[name].close)
     return apart
 
 
-def _agent(name: str, task: "Task", settings: Settings, model: "Model") -> "Agent":
+def _agent(name: str, task: "Task", header: Header, model: "Model") -> "Agent":
+    settings = header.settings
     if name != MODEL_AGENT:
-        return agents.create(name, task, settings.seed, target=settings.target)
+        return agents.create(name, task, settings.seed, target=settings.target, starts=header.starts)
     from agents.language_model import LanguageModelAgent
 
     return LanguageModelAgent(

@@ -22,7 +22,7 @@ ProtocolName = Literal["smoke", "search", "final"]
 
 PREFIX = "KERNELARC_"
 FILES = ("kernelarc.toml", "kernelarc.yaml", "kernelarc.yml")
-LISTS = {"data": os.pathsep, "agents": ","}
+LISTS = {"data": os.pathsep, "agents": ",", "warm_start": os.pathsep}
 """The settings that hold several values, and what parts them in one text."""
 
 
@@ -73,6 +73,8 @@ class Settings(Value):
     """A SQLAlchemy address; none: a file in the run's folder."""
     cluster: str | None = None
     """Where candidates are judged: a Dask scheduler's address, or `local[:N]`; none: in this process."""
+    warm_start: tuple[Path, ...] = ()
+    """Recorded landscapes (files or folders) and runs, from which the first settings of templates are predicted."""
     runs: Path = Path("runs")
     """Folder in which a search keeps its journal."""
     out: Path | None = None
@@ -85,7 +87,7 @@ class Settings(Value):
             raise ValueError("the memory is none, fifo, fifo:N, top, top:N or all")
         return value
 
-    @field_validator("data", "runs", "out")
+    @field_validator("data", "warm_start", "runs", "out")
     @classmethod
     def _can_be_a_path(cls, value: tuple[Path, ...] | Path | None) -> tuple[Path, ...] | Path | None:
         for path in value if isinstance(value, tuple) else (value,):
@@ -100,7 +102,7 @@ class Settings(Value):
 
 _DEFAULTS = {
     "budget": "12 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
-    "out": "submissions",
+    "out": "submissions", "warm_start": "nothing",
 }  # fmt: skip
 """In words, where the value itself only says that the machine, or everything, decides."""
 

@@ -1,6 +1,6 @@
 """Which settings of a family to try first on a task, by what was recorded of other shapes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from agents.warm_start.features import Axes, suits
 from agents.warm_start.record import Record
 from agents.warm_start.surrogate import Surrogate, is_installed
 
-Starts = Mapping[str, tuple[dict[str, bool | int | str], ...]]
+Starts = dict[str, tuple[dict[str, bool | int | str], ...]]
 """Settings by family, the most promising first."""
 
 _MOST_SETTINGS = 4096

@@ -74,6 +74,9 @@ limits_options = (
 cluster_option = click.option(
     "--cluster", metavar="WHERE", help="Judge on a Dask scheduler's nodes: tcp://host:8786, or local[:N]."
 )
+warm_option = click.option(
+    "--warm-start", multiple=True, metavar="PATH", help="Landscapes or runs to predict first settings from."
+)
 runs_option = click.option("--runs", metavar="DIR", help="Where journals are kept. [default: runs]")
 
 

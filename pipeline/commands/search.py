@@ -27,6 +27,7 @@ from pipeline.commands.options import (
     table,
     target_option,
     task_argument,
+    warm_option,
     workers_option,
 )  # fmt: skip
 
@@ -48,7 +49,7 @@ def shown_progress() -> "AbstractContextManager[Lines | Bar]":
 @options(
     budget_option, agents_option, seed_option, memory_option, workers_option, policy_option, patience_option,
     *limits_options, *model_options, data_option, device_option, precision_option, inputs_option, target_option,
-    cluster_option, runs_option,
+    cluster_option, warm_option, runs_option,
 )  # fmt: skip
 def search(task: str, as_json: bool, **given: Any) -> int:
     """Let the agents propose solutions of TASK, and judge them until the budget is spent.

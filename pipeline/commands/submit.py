@@ -26,6 +26,7 @@ from pipeline.commands.options import (
     settings_from,
     target_option,
     task_argument,
+    warm_option,
     workers_option,
 )  # fmt: skip
 from pipeline.commands.search import shown_progress
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     budget_option, agents_option, seed_option, target_option,
     click.option("--out", metavar="DIR", help="Where submissions are kept. [default: submissions]"),
     memory_option, workers_option, policy_option, patience_option, *limits_options, *model_options,
-    data_option, device_option, precision_option, inputs_option, cluster_option, runs_option,
+    data_option, device_option, precision_option, inputs_option, cluster_option, warm_option, runs_option,
 )  # fmt: skip
 def submit(task: str, as_json: bool, **given: Any) -> int:
     """Search, judge the champion again in fresh processes, and write a verified submission of TASK.

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agents.spending import Spent
+from agents.warm_start.starts import Starts
 from guard.verdict import Verdict
 from pipeline.proposing.base import NO_COST, Asked, Ticket, Viewing, checked, printable
 from pipeline.proposing.line_channel import LineChannel, NoAnswer
@@ -55,6 +56,7 @@ class Apart:
         ask_limit_s: float = ASK_LIMIT_S,
         model: ModelCall | None = None,
         model_name: str = "",
+        starts: Starts | None = None,
     ) -> None:
         """`folder` is its private one. `agent`: a name of the registry or `module:factory`; `name` by default."""
         self.name, self._task, self._folder = name, task, folder
@@ -65,6 +67,7 @@ class Apart:
             "seed": seed,
             "target": target,
             "model_name": model_name,
+            "starts": starts,
         }
         self._created = json.dumps({**created, "task": task.model_dump(mode="json")}).encode() + b"\n"
         self._history: list[bytes] = []

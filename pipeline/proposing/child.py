@@ -91,7 +91,9 @@ def _agent(created: dict[str, Any], task: Any, model: Any) -> Any:
         return made(task, created["seed"], target=created["target"])
     from agents.registry import create
 
-    return create(created["agent"], task, created["seed"], target=created["target"])
+    return create(
+        created["agent"], task, created["seed"], target=created["target"], starts=created.get("starts")
+    )
 
 
 def _model_agent(created: dict[str, Any], task: Any, model: Any) -> Any:
