@@ -1,5 +1,6 @@
 """Which values are stored, and which of them one kernel works out together."""
 
+import time
 from dataclasses import dataclass
 
 from agents.rewrite.cone import cone, depends_on_inputs, is_dear, is_fusible, only_moves
@@ -12,6 +13,8 @@ from agents.rewrite.writer import Writer
 _DENSE = {"mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "_scaled_mm"}
 """Library calls whose results are laid out plainly."""
 _ROUNDS = 60
+_LIMIT_S = 20.0
+"""Of planning: steps that are unrolled may hang together in more ways than can be tried."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def unfused(program: Program) -> Plan:
 class _Planner:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._until = time.monotonic() + _LIMIT_S
         self.fusible = {op.name for op in program.ops.values() if is_fusible(program, op)}
         self.stored: set[str] = set()
         self.host: set[str] = set(program.ops) - self.fusible
@@ -107,6 +111,8 @@ class _Planner:
         for name in self.program.ops:
             if name not in self.stored:
                 continue
+            if time.monotonic() > self._until:
+                raise MustBeStored("more than the time allows")
             alone = self._kernel([name])
             home = next((k for k in kernels if self._may_join(kernels, k, alone)), None)
             if home is None:
