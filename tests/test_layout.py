@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,17 @@ FORBIDDEN = {"core", "util", "utils", "common", "helper", "helpers", "manager", 
 LONGEST_FILE, LONGEST_FUNCTION = 250, 60
 
 
+@cache
 def modules() -> list[Path]:
     """Every module of ours; the shipped problems hold quoted code, not modules."""
     files = [file for name in OUR_NAMES for file in (ROOT / name).rglob("*.py")]
     return [file for file in files if not PROBLEMS & set(file.relative_to(ROOT).parts)]
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """What each says, read once for all rules."""
+    return {file: ast.parse(file.read_text()) for file in modules()}
 
 
 def named(file: Path) -> str:
@@ -35,9 +43,9 @@ def test_a_mandated_folder_is_there(folder):
 
 def test_no_module_or_class_has_a_name_that_says_nothing():
     found = []
-    for file in modules():
+    for file, tree in trees().items():
         words = set(re.split(r"[_/.]", named(file).lower()))
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 words |= {word.lower() for word in re.findall(r"[A-Z][a-z]+", node.name)}
         found += [f"{named(file)}: {word}" for word in sorted(words & FORBIDDEN)]
@@ -59,8 +67,8 @@ def test_files_are_about_one_thing():
 
 def test_functions_fit_on_a_screen():
     long = {}
-    for file in modules():
-        for node in ast.walk(ast.parse(file.read_text())):
+    for file, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 if lines > LONGEST_FUNCTION:
@@ -79,5 +87,5 @@ def test_every_package_says_in_one_sentence_what_it_is():
 
 
 def test_every_module_says_what_it_is():
-    silent = [named(file) for file in modules() if not ast.get_docstring(ast.parse(file.read_text()))]
+    silent = [named(file) for file, tree in trees().items() if not ast.get_docstring(tree)]
     assert silent == []
