@@ -11,6 +11,7 @@ from agents.rewrite.rules.base import Consequence, Rule
 from agents.rewrite.rules.channels_last import RULE as CHANNELS_LAST
 from agents.rewrite.rules.depthwise import RULE as DEPTHWISE
 from agents.rewrite.rules.group_norm import RULE as GROUP_NORM
+from agents.rewrite.rules.wide_product import RULE as WIDE_PRODUCT
 
 RULES: dict[str, Rule] = {
     rule.name: rule
@@ -22,6 +23,7 @@ RULES: dict[str, Rule] = {
         CHANNELS_LAST,
         NARROW_ATTENTION,
         NARROW_ATTENTION_GRADIENTS,
+        WIDE_PRODUCT,  # after those that want the products of an attention as they are
     )
 }
 
