@@ -36,6 +36,9 @@ class TestLibrary(Shipped):
 class TestRewrite(Shipped):
     agent = "rewrite"
 
+    def task(self) -> Task:
+        return load("l1_swiglu")
+
 
 class TestTemplate(Shipped):
     agent = "template"
@@ -45,7 +48,9 @@ class TestTemplate(Shipped):
 
 
 def test_an_unknown_agent_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'referense'.*compile, cuda_graph, library, reference, rewrite, template"):
+    with pytest.raises(
+        ValueError, match=r"'referense'.*compile, cuda_graph, library, reference, rewrite, template"
+    ):
         create("referense", load("l1_rmsnorm"), 0)
 
 
