@@ -3,6 +3,7 @@
 import click
 
 from pipeline.commands import (
+    ablate,
     audit,
     board,
     compare,
@@ -51,6 +52,7 @@ main.add_command(search.search)
 main.add_command(search.resume)
 main.add_command(replay.replay)
 main.add_command(conclusions.conclusions)
+main.add_command(ablate.ablate)
 main.add_command(submit.submit)
 main.add_command(submit.verify)
 main.add_command(score.score)
