@@ -12,6 +12,7 @@ from scipy.signal import lfilter
 from scipy.stats import binomtest
 
 from guard.comparison import Outcome, Rule
+from guard.statistics.arrays import Integers
 from guard.statistics.decision import OUTCOMES, Decisions, decide
 from guard.statistics.location import log_location
 from guard.statistics.order import interleaved_order
@@ -149,24 +150,60 @@ SCENES = (
 )
 
 
-def draw_arms(
-    scene: Scene, rng: Rng, problems: int, processes: int, slowdown: Array, workloads: int = WORKLOADS
-) -> tuple[Array, Array]:
-    """Log locations `[problems, workloads, processes]` of baseline and candidate, dealt by the guard's order.
+class Dealt(NamedTuple):
+    """What the processes of some problems will show: log centres and which arm ran, `[problems, workloads, slots]`."""
 
-    `slowdown` `[workloads]` is what the candidate takes longer, relative.
-    """
+    scene: Scene
+    logs: Array
+    is_candidate: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+    def located(self, rng: Rng, first: int, last: int, problems: Integers | slice) -> tuple[Array, Array]:
+        """Log locations `[problems, workloads, last - first]` of each arm's processes `first` to `last`."""
+        logs, dealt = self.logs[problems], self.is_candidate[problems]
+        shape = (*logs.shape[:2], logs.shape[2] // 2)
+        arms = (logs[mask].reshape(shape)[..., first:last] for mask in (~dealt, dealt))
+        baseline, candidate = (self._locate(rng, arm) for arm in arms)
+        return baseline, candidate
+
+    def _locate(self, rng: Rng, logs: Array) -> Array:
+        if self.scene.times is None:
+            return logs + 0.00125 * rng.normal(size=logs.shape)
+        return log_location(self.scene.times(rng, self.scene.centre * np.exp(logs)), self.scene.tick)
+
+
+def deal(
+    scene: Scene, rng: Rng, problems: int, processes: int, slowdown: Array, workloads: int = WORKLOADS
+) -> Dealt:
+    """Processes in the guard's order; `slowdown` `[workloads]` is what the candidate takes longer, relative."""
     slots = 2 * processes
     order = np.array([interleaved_order(processes, int(s)) for s in rng.integers(0, 2**31, problems)])
     is_candidate = (order == "B")[:, None, :]
     logs = scene.effects(rng, problems, workloads, slots) + is_candidate * np.log1p(slowdown)[:, None]
-    if scene.times is None:
-        located = logs + 0.00125 * rng.normal(size=logs.shape)
-    else:
-        located = log_location(scene.times(rng, scene.centre * np.exp(logs)), scene.tick)
-    dealt = np.broadcast_to(is_candidate, logs.shape)
-    shape = (problems, workloads, processes)
-    return located[~dealt].reshape(shape), located[dealt].reshape(shape)
+    return Dealt(scene, logs, np.broadcast_to(is_candidate, logs.shape))
+
+
+def draw_arms(
+    scene: Scene, rng: Rng, problems: int, processes: int, slowdown: Array, workloads: int = WORKLOADS
+) -> tuple[Array, Array]:
+    """Log locations `[problems, workloads, processes]` of baseline and candidate."""
+    return deal(scene, rng, problems, processes, slowdown, workloads).located(rng, 0, processes, slice(None))
+
+
+def decided(scene: Scene, rng: Rng, problems: int, rule: Rule, slowdown: Array) -> Decisions:
+    """As the guard does: later processes are timed where a look at the first ones left something open."""
+    if scene.times is None:  # nothing to spare where no iterations are drawn
+        return decide(*draw_arms(scene, rng, problems, MOST_PROCESSES, slowdown), rule)
+    dealt = deal(scene, rng, problems, MOST_PROCESSES, slowdown)
+    first = rule.looks[0]
+    early = dealt.located(rng, 0, first, slice(None))
+    decisions = decide(*early, rule)
+    open_ends = [OUTCOMES.index(outcome) for outcome in (Outcome.UNSTABLE, Outcome.INCONCLUSIVE)]
+    left = np.flatnonzero(np.isin(decisions.outcome, open_ends).any(axis=1))
+    late = dealt.located(rng, first, MOST_PROCESSES, left)
+    baseline, candidate = (np.concatenate([a[left], b], axis=-1) for a, b in zip(early, late, strict=True))
+    for whole, part in zip(decisions, decide(baseline, candidate, rule), strict=True):
+        whole[left] = part
+    return decisions
 
 
 def play(
@@ -177,8 +214,7 @@ def play(
     slowdown = np.full(WORKLOADS, slow) * (np.ones(WORKLOADS) if every else np.arange(WORKLOADS) == 0)
     parts = []
     for start in range(0, problems, _AT_ONCE):
-        arms = draw_arms(scene, rng, min(_AT_ONCE, problems - start), MOST_PROCESSES, slowdown)
-        parts.append(decide(*arms, rule))
+        parts.append(decided(scene, rng, min(_AT_ONCE, problems - start), rule, slowdown))
     return Decisions(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
