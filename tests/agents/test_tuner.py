@@ -80,7 +80,7 @@ def test_a_seed_and_what_is_told_decide_what_is_asked(learner: Learner) -> None:
 @LEARNERS
 def test_times_lead_to_better_settings_than_chance(learner: Learner) -> None:
     every = [time_of(s) for s in SPACE.settings()]
-    late = [time_of(s) for seed in range(2) for s in asked(made(learner, seed), 30)[18:]]
+    late = [time_of(s) for s in asked(made(learner, 0), 30)[15:]]
     assert sum(late) / len(late) < 0.8 * sum(every) / len(every)
 
 

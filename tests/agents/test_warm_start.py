@@ -18,6 +18,12 @@ SPACE = KnobSpace(choices=dict(CHOICES))
 COUNT = 5
 
 
+@pytest.fixture(autouse=True)
+def _fewer_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough for this law."""
+    monkeypatch.setattr(surrogate, "_TREES", 25)
+
+
 def behind(axes: dict[str, int], settings: tuple[dict[str, int], ...]) -> float:
     """The best of some settings, as a multiple of the best there is."""
     best = min(ms_of(axes, dict(knobs)) for knobs in SPACE.settings())  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ def one_forest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shape, for all seeds: growing them is what takes time."""
     pytest.importorskip("sklearn")
     monkeypatch.setattr("pipeline.ablation.strategies._FORESTS", 1)
+    monkeypatch.setattr("agents.warm_start.surrogate._TREES", 25)
 
 
 def asked(tmp_path: Path, known: tuple[Record, ...], *more: str, **changed: object) -> Result:
