@@ -165,7 +165,9 @@ class Values:
 
     def _draw(self, make: Any) -> Drawn:
         own = os.getpid()
-        give_back_spare(self.device)  # or small values settle in the large blocks of the last ones, and hold them
+        give_back_spare(
+            self.device
+        )  # or small values settle in the large blocks of the last ones, and hold them
         try:
             inputs = tuple(make())
             result = self._code.run(*inputs)

@@ -118,7 +118,9 @@ def _grouped(rows: Sequence[Mapping[str, Any]], stem: str) -> Iterator[Ranking]:
 
 
 def _ranking(about: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], stem: str) -> Ranking:
-    placed = sorted(map(_placed, rows), key=itemgetter(0), reverse=True)  # by score; equal ones keep their order
+    placed = sorted(
+        map(_placed, rows), key=itemgetter(0), reverse=True
+    )  # by score; equal ones keep their order
     kernel = first_of(about, _KERNEL[:3] if _is_result(about) else _KERNEL)
     name = first_of(about, _PROBLEM if _is_result(about) else NAME)
     if rows and kernel is None:

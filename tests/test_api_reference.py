@@ -56,7 +56,9 @@ def test_a_function_stands_with_its_signature_and_docstring_and_names_are_links(
     shown = text[place : place + 3000]
     assert "holds(snapshot: Snapshot, verdict: Verdict, protocol: Protocol" in shown
     assert "what may differ because it is what is" in shown
-    assert '<a href="leaderboard.html#leaderboard.snapshot.sentinel_name"><code>sentinel_name</code></a>' in text
+    assert (
+        '<a href="leaderboard.html#leaderboard.snapshot.sentinel_name"><code>sentinel_name</code></a>' in text
+    )
     assert "_overall" not in text and "tasks.L1" not in pages["tasks.html"]
 
 

@@ -206,11 +206,8 @@ class _Planner:
                         homes.setdefault(name, set()).add(number)
         for name in reversed(self.program.ops):
             op = self.program.ops[name]
-            if (
-                len(homes.get(name, ())) > 1
-                and not is_view(self.program, op)
-                and is_dear(self.program, name, self._known)
-            ):
+            is_shared = len(homes.get(name, ())) > 1 and not is_view(self.program, op)
+            if is_shared and is_dear(self.program, name, self._known):
                 return name
         return None
 

@@ -242,6 +242,8 @@ _KNOWN: dict[str, Callable[[Op, str, list[str]], bool]] = {
     "pow": _powers,
     "softplus": lambda op, dtype, kinds: dtype in FLOATS and len(op.args) == 1,
     "elu": lambda op, dtype, kinds: dtype in FLOATS and all(n.constant == 1 for n in op.args[1:]),
-    **dict.fromkeys(("max", "min"), lambda op, dtype, kinds: dtype in FLOATS and op.target.endswith(".other")),
+    **dict.fromkeys(
+        ("max", "min"), lambda op, dtype, kinds: dtype in FLOATS and op.target.endswith(".other")
+    ),
     "gelu": _gelus,
 }
