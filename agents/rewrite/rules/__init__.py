@@ -7,7 +7,7 @@ from agents.rewrite.rules.attention import FUSED as ATTENTION
 from agents.rewrite.rules.attention import NARROW as NARROW_ATTENTION
 from agents.rewrite.rules.attention_backward import FUSED as ATTENTION_GRADIENTS
 from agents.rewrite.rules.attention_backward import NARROW as NARROW_ATTENTION_GRADIENTS
-from agents.rewrite.rules.base import Consequence, Rule
+from agents.rewrite.rules.base import Rule
 from agents.rewrite.rules.channels_last import RULE as CHANNELS_LAST
 from agents.rewrite.rules.depthwise import RULE as DEPTHWISE
 from agents.rewrite.rules.group_norm import RULE as GROUP_NORM
@@ -51,4 +51,4 @@ def _applied(program: Program, wanted: tuple[Rule, ...]) -> Applied:
     return tuple(found), program
 
 
-__all__ = ["RULES", "Consequence", "Rule", "rewritings"]
+__all__ = ["RULES", "Rule", "rewritings"]

@@ -1,5 +1,7 @@
 """softmax(scale * query @ key^T, masked) @ value, however it is spelled: `scaled_dot_product_attention`."""
 
+from functools import partial
+
 from agents.rewrite.program import Program, Ref
 from agents.rewrite.rules.attention_call import (
     CALL,
@@ -9,26 +11,17 @@ from agents.rewrite.rules.attention_call import (
     attention_result,
 )
 from agents.rewrite.rules.attention_form import AttentionForm, attention_form
-from agents.rewrite.rules.base import Rule
+from agents.rewrite.rules.base import Rule, at_every
 from agents.rewrite.rules.draft import Draft
 from agents.rewrite.rules.masks import Masking
 
 
 def fused(program: Program) -> Program | None:
-    return _everywhere(program, narrow=False)
+    return at_every(program, partial(_at, narrow=False))
 
 
 def narrowed(program: Program) -> Program | None:
-    return _everywhere(program, narrow=True)
-
-
-def _everywhere(program: Program, narrow: bool) -> Program | None:
-    found = None
-    for name in program.ops:
-        current = found or program
-        after = _at(current, name, narrow) if name in current.ops else None
-        found = after or found
-    return found
+    return at_every(program, partial(_at, narrow=True))
 
 
 def _at(program: Program, name: str, narrow: bool) -> Program | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agents.rewrite.program import Op, Program, Ref, Typed, Vector, product
 from agents.rewrite.rules.arranging import arranged
-from agents.rewrite.rules.base import Rule
+from agents.rewrite.rules.base import Rule, at_every
 from agents.rewrite.rules.contraction import INNER, Contraction, Label, Operand, contraction, turned
 from agents.rewrite.rules.draft import Draft
 from agents.rewrite.rules.views import CASTS
@@ -41,12 +41,7 @@ class _Narrow:
 
 
 def apply(program: Program) -> Program | None:
-    found = None
-    for name in program.ops:
-        current = found or program
-        after = _at(current, name) if name in current.ops else None
-        found = after or found
-    return found
+    return at_every(program, _at)
 
 
 def _at(program: Program, name: str) -> Program | None:
