@@ -17,7 +17,7 @@ from guard.duel_header import Contender, looks_of
 from guard.duel_record import Header, ProcessRecord, Published, Shard
 from guard.errors import GuardBroken
 from guard.figures import publish
-from guard.judge import load, run_passes, start_worker
+from guard.judge import drawn_pad, load, run_passes, start_worker
 from guard.processes import WorkerProcess
 from guard.session import Session
 from guard.staging import path_fault
@@ -27,8 +27,6 @@ from tasks.candidate import Candidate
 from tasks.task import Task
 
 Keep = Callable[[ProcessRecord], None]
-_PAGE = 4096
-_MOST_PAGES = 1 << 16
 _MOST_DISCARDED = 0.1
 _LOAD_S = 1.0
 
@@ -203,7 +201,7 @@ class _Duel:
             contender.stage.lift()
 
     def _start(self, contender: Contender) -> tuple[WorkerProcess, int]:
-        pad = _PAGE * (1 + secrets.randbelow(_MOST_PAGES))
+        pad = drawn_pad()
         return start_worker(contender.trial, contender.stage, pad), pad
 
     def _start_next(self, place: int) -> None:

@@ -30,6 +30,8 @@ from tasks.task import Task
 
 Progress = Callable[[str], None]
 _GIB = 1 << 30
+_PAGE = 4096
+_MOST_PAGES = 1 << 16
 _NOTICE_LIMIT_S = 30.0
 _KNOWS_ALL_X86 = 12
 """A g++ of this version compiles for every extension that torch.compile may choose (AMX came with 11)."""
@@ -136,6 +138,11 @@ def _nothing_changed(trial: Trial, worker: WorkerProcess) -> None:
     for kind, said in changes:
         if kind == "changed" or trial.protocol.precision != "tolerance":
             raise CandidateFailed(ReasonCode.TAMPER, str(said))
+
+
+def drawn_pad() -> int:
+    """Bytes that a process of a comparison sets aside first, so that what follows lies elsewhere each time."""
+    return _PAGE * (1 + secrets.randbelow(_MOST_PAGES))
 
 
 def start_worker(trial: Trial, stage: Stage, pad_bytes: int = 0) -> WorkerProcess:

@@ -20,7 +20,7 @@ from guard.conditions import ConditionsWatch, open_nvml, spoilt_by
 from guard.duel_header import Contender, header_of
 from guard.duel_record import Header, ProcessRecord, Shard
 from guard.errors import GuardBroken
-from guard.judge import load, start_worker
+from guard.judge import drawn_pad, load, start_worker
 from guard.measured_pass import measured_pass
 from guard.official_pass import official_rounds
 from guard.processes import WorkerProcess
@@ -31,8 +31,6 @@ from guard.timed_pass import timed_pass
 from tasks.candidate import Candidate
 from tasks.task import Task
 
-_PAGE = 4096
-_MOST_PAGES = 1 << 16
 _MOST_SPOILT = 2
 
 
@@ -153,7 +151,7 @@ class _Line:
         """The process for that place sets out; nobody waits for it yet."""
         if place < len(self.header.order) and place not in self.waiting:
             contender = self.contenders[self.header.order[place]]
-            pad = _PAGE * (1 + secrets.randbelow(_MOST_PAGES))
+            pad = drawn_pad()
             self.waiting[place] = _Next(start_worker(contender.trial, contender.stage, pad), pad)
 
     def _quiet(self, place: int) -> None:
