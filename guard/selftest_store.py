@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from guard.selftest_result import Row
 from tasks.errors import TaskError
+from tasks.whole_file import write_whole
 
 COMMAND = "python -m pipeline guard selftest"
 
@@ -45,10 +46,8 @@ class Store:
             return
         with self._locked("file"):
             content = json.dumps({"command": COMMAND, "rows": _plain([*self.rows(), row])}, indent=1)
-            beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
             try:
-                beside.write_text(content)
-                beside.replace(self._path)
+                write_whole(self._path, content.encode())
             except OSError as error:
                 raise TaskError(
                     f"cannot be written ({error.strerror})", file=self._path, mend="check the path"

@@ -12,12 +12,12 @@ from pipeline.heartbeat import Heartbeat
 from pipeline.prepare import Prepared, prepare
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
-from pipeline.run_folder import write_whole
 from pipeline.settings import Settings
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
 from tasks.task import Task
 from tasks.value import Value
+from tasks.whole_file import write_whole
 
 
 class Evaluation(Value):

@@ -1,7 +1,5 @@
 """The folder of one run: its journal, its candidates and what was said of each, all named by digest."""
 
-import errno
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from pipeline.settings import Settings
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
 from tasks.value import Value
+from tasks.whole_file import write_whole
 
 JOURNAL = "journal.jsonl"
 T = TypeVar("T", bound=Value)
@@ -177,25 +176,3 @@ def _about(candidate: Candidate, file: Path, kept: T | None, *said: str) -> T | 
 def _write(file: Path, value: Value) -> None:
     file.parent.mkdir(exist_ok=True)
     write_whole(file, value.model_dump_json(indent=1).encode())
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Beside its place, synced, then moved there: a reader sees the whole or nothing.
-
-    What is there and no ordinary file, such as a pipe or `/dev/null`, is written into and stays what it is.
-    """
-    file = file.resolve()
-    if file.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
-    if file.exists() and not file.is_file():
-        file.write_bytes(content)
-        return
-    beside = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -37,8 +37,8 @@ def ablate(
     from pipeline.ablation.plan import read_plan
     from pipeline.ablation.result import Result
     from pipeline.ablation.running import run
-    from pipeline.run_folder import write_whole
     from tasks.errors import TaskError
+    from tasks.whole_file import write_whole
 
     declared = read_plan(plan)
     if recorded is not None:

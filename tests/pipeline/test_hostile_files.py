@@ -12,9 +12,10 @@ import pytest
 from pipeline.failure import BAD_INPUT, BROKEN, sentence_and_code
 from pipeline.journal import Journal
 from pipeline.progress import Silent
-from pipeline.run_folder import Outcome, Run, write_whole
+from pipeline.run_folder import Outcome, Run
 from pipeline.runs import go_on
 from tasks.errors import TaskError
+from tasks.whole_file import write_whole
 from tests.fakes import run_search
 from tests.fakes.judge import fake_judge
 from tests.fakes.task import candidate, doubling_task
@@ -61,7 +62,7 @@ def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
 def test_a_disk_that_fills_up_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) -> None:
     script = (
         'mount -t tmpfs -o size=64k none "$1" || exit 77\n'
-        '"$2" -c "import sys, pathlib\nfrom pipeline.run_folder import write_whole\n'
+        '"$2" -c "import sys, pathlib\nfrom tasks.whole_file import write_whole\n'
         "file = pathlib.Path(sys.argv[1], 'verdict.json')\nwrite_whole(file, b'old')\n"
         "try:\n    write_whole(file, bytes(10 ** 6))\nexcept OSError as error:\n    assert error.errno == 28, error\n"
         "else:\n    sys.exit(5)\n"
