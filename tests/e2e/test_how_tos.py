@@ -6,6 +6,7 @@ cluster is run elsewhere, and says where. The tutorial, on a real CPU, has a tes
 
 import glob
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -105,7 +106,9 @@ def words_of(line: str) -> list[str]:
     """What the shell makes of it; a target of make is what its recipe would call."""
     if line.startswith("make "):
         command = ["make", "-n", "-s", "-C", str(ROOT), *shlex.split(line)[1:], "RUN=python"]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        # what this very run of make was told, such as `make test ARGS=-x`, is not for the make of a how-to
+        plain = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "ARGS")}
+        said = subprocess.run(command, env=plain, capture_output=True, text=True, check=True).stdout
         line = said.replace("\\\n", " ").strip().replace("python -m pipeline", "kernelarc")
     names = {
         path.name.rsplit("-", 1)[0]: path.stem for path in Path("leaderboard/snapshots").glob("l1_*.json")
