@@ -2,6 +2,7 @@
 
 import ast
 import math
+import statistics
 
 from agents.latency import target_latency_ms
 from agents.proposal import ENTRY_FILE, Proposal
@@ -119,8 +120,8 @@ class CudaGraphAgent:
     def __init__(self, task: Task, seed: int, *, target: Hardware = Hardware.B200) -> None:
         self._task, self._target = task, target
         self._best_ms = math.inf
-        self._waiting: dict[str, tuple[float, Candidate]] = {}
-        """By digest, with the ms that a replay would take: the geometric mean over the workloads, as searches rank."""
+        self._waiting: dict[str, tuple[float, Proposal]] = {}
+        """By digest, the ms that a replay would take, the geometric mean over the workloads as searches rank; and it."""
         self._asked: set[str] = set()
         axes = [task.definition.resolve_axes(workload.axes) for workload in task.workloads]
         moved = [input_bytes(task.definition, a) + output_bytes(task.definition, a) for a in axes]
@@ -137,8 +138,7 @@ class CudaGraphAgent:
             return
         spans = [w.latency_ms or math.inf for w in verdict.workloads]
         replays = [min(s, b + c) for s, b, c in zip(spans, busy, self._copies_ms, strict=True)]
-        expected_ms = math.exp(math.fsum(map(math.log, replays)) / len(replays))
-        self._waiting[candidate.digest] = expected_ms, candidate
+        self._waiting[candidate.digest] = statistics.geometric_mean(replays), _replayed(candidate, source)
 
     def ask(self) -> Candidate | None:
         left = [(ms, digest) for digest, (ms, _) in self._waiting.items() if digest not in self._asked]
@@ -148,16 +148,16 @@ class CudaGraphAgent:
         if expected_ms > (1 - _LEAST_GAIN) * self._best_ms:
             return None
         self._asked.add(digest)
-        return self._proposal(self._waiting[digest][1]).candidate(self._task, _NAME, self._target)
+        return self._waiting[digest][1].candidate(self._task, _NAME, self._target)
 
-    def _proposal(self, candidate: Candidate) -> Proposal:
-        source = _plain_source(candidate)
-        assert source is not None, "only such candidates wait"
-        return Proposal(
-            f"its launches recorded once a size and replayed: {candidate.strategy}",
-            source + _WRAPPER,
-            languages=candidate.solution.spec.languages,
-        )
+
+def _replayed(candidate: Candidate, source: str) -> Proposal:
+    """`source`: the candidate's, its `run` renamed."""
+    return Proposal(
+        f"its launches recorded once a size and replayed: {candidate.strategy}",
+        source + _WRAPPER,
+        languages=candidate.solution.spec.languages,
+    )
 
 
 def _plain_source(candidate: Candidate) -> str | None:
