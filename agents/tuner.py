@@ -40,11 +40,11 @@ class Tuner:
         """`first`: settings that stand before those that the space itself suggests; what it lacks is passed over."""
         self._space = space
         self._model = _MODELS[learner]({name: len(values) for name, values in space.choices.items()}, seed)
-        settings = [self._places(knobs) for knobs in space.settings()]
+        settings = [space.places_of(knobs) for knobs in space.settings()]
         random.Random(seed).shuffle(settings)
         self._left = dict.fromkeys(settings)
         known = [knobs for knobs in first if self._is_in(knobs)]
-        suggested = dict.fromkeys(map(self._places, (*known, *space.start)))
+        suggested = dict.fromkeys(map(space.places_of, (*known, *space.start)))
         self._start = [places for places in suggested if places in self._left]
         self._open: set[Places] = set()
 
@@ -59,10 +59,7 @@ class Tuner:
             places = self._model.wanted(self._left)
         self._open.add(places)
         del self._left[places]
-        return {
-            name: values[place]
-            for (name, values), place in zip(self._space.choices.items(), places, strict=True)
-        }
+        return self._space.at(places)
 
     def tell(self, knobs: Knobs, time_ms: float | None) -> None:
         """The time of a setting that works; None when it has none."""
@@ -72,7 +69,7 @@ class Tuner:
         self._close(knobs, None, rejected=True)
 
     def _close(self, knobs: Knobs, time_ms: float | None, rejected: bool) -> None:
-        places = self._places(knobs)
+        places = self._space.places_of(knobs)
         if places in self._open:
             self._open.discard(places)
             self._model.told(places, time_ms, rejected)
@@ -81,9 +78,6 @@ class Tuner:
         return knobs.keys() == self._space.choices.keys() and all(
             knobs[name] in values for name, values in self._space.choices.items()
         )
-
-    def _places(self, knobs: Knobs) -> Places:
-        return tuple(values.index(knobs[name]) for name, values in self._space.choices.items())
 
 
 def nearest(left: Collection[Places], wanted: Places) -> Places:

@@ -1,6 +1,6 @@
 """The seam of kernel templates: recognise a problem, say what can be turned, write the kernel for one setting."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Protocol
@@ -32,6 +32,16 @@ class KnobSpace:
             knobs = dict(zip(self.choices, values, strict=True))
             if self.allows(knobs):
                 yield knobs
+
+    def places_of(self, knobs: Knobs) -> tuple[int, ...]:
+        """Where the value of each knob stands among its choices."""
+        return tuple(values.index(knobs[name]) for name, values in self.choices.items())
+
+    def at(self, places: Sequence[int]) -> dict[str, Knob]:
+        """The knobs whose values stand at these places."""
+        return {
+            name: values[place] for (name, values), place in zip(self.choices.items(), places, strict=True)
+        }
 
 
 class Family(Protocol):

@@ -18,8 +18,8 @@ _AT_RANDOM = 0.05
 
 class Boosted:
     def __init__(self, space: KnobSpace, seed: int) -> None:
-        self._choices, self._random, self._seed = space.choices, random.Random(seed), seed
-        settings = [self._places(knobs) for knobs in space.settings()]
+        self._space, self._random, self._seed = space, random.Random(seed), seed
+        settings = [space.places_of(knobs) for knobs in space.settings()]
         self._random.shuffle(settings)
         self._left = dict.fromkeys(settings)
         self._known: list[tuple[Places, float]] = []
@@ -32,15 +32,15 @@ class Boosted:
             self._batch = self._next_batch()
         places = self._batch.pop(0)
         del self._left[places]
-        return {name: values[p] for (name, values), p in zip(self._choices.items(), places, strict=True)}
+        return self._space.at(places)
 
     def tell(self, knobs: Knobs, time_ms: float | None) -> None:
         if time_ms is not None:
-            self._known.append((self._places(knobs), float(np.log(time_ms))))
+            self._known.append((self._space.places_of(knobs), float(np.log(time_ms))))
 
     def tell_rejected(self, knobs: Knobs) -> None:
         worst = max((ms for _, ms in self._known), default=0.0)
-        self._known.append((self._places(knobs), worst))
+        self._known.append((self._space.places_of(knobs), worst))
 
     def _next_batch(self) -> list[Places]:
         left = list(self._left)
@@ -54,6 +54,3 @@ class Boosted:
         batch = order[:_BATCH]
         mixed = (self._random.choice(order) if self._random.random() < _AT_RANDOM else p for p in batch)
         return list(dict.fromkeys(mixed))
-
-    def _places(self, knobs: Knobs) -> Places:
-        return tuple(values.index(knobs[name]) for name, values in self._choices.items())

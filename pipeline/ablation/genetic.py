@@ -15,8 +15,8 @@ class Genetic:
     """Steady state: the worst gives way as soon as there are more than the population holds."""
 
     def __init__(self, space: KnobSpace, seed: int) -> None:
-        self._choices, self._random = space.choices, random.Random(seed)
-        settings = [self._places(knobs) for knobs in space.settings()]
+        self._space, self._random = space, random.Random(seed)
+        settings = [space.places_of(knobs) for knobs in space.settings()]
         self._random.shuffle(settings)
         self._left = dict.fromkeys(settings)
         self._alive: list[tuple[float, Places]] = []
@@ -29,11 +29,11 @@ class Genetic:
         else:
             places = nearest(self._left, self._child())
         del self._left[places]
-        return {name: values[p] for (name, values), p in zip(self._choices.items(), places, strict=True)}
+        return self._space.at(places)
 
     def tell(self, knobs: Knobs, time_ms: float | None) -> None:
         if time_ms is not None:
-            self._alive = sorted([*self._alive, (time_ms, self._places(knobs))])[:_POPULATION]
+            self._alive = sorted([*self._alive, (time_ms, self._space.places_of(knobs))])[:_POPULATION]
 
     def tell_rejected(self, knobs: Knobs) -> None:
         """It has no children."""
@@ -43,13 +43,10 @@ class Genetic:
         mixed = [self._random.choice(pair) for pair in zip(first, second, strict=True)]
         return tuple(
             self._stepped(place, len(values))
-            for place, values in zip(mixed, self._choices.values(), strict=True)
+            for place, values in zip(mixed, self._space.choices.values(), strict=True)
         )
 
     def _stepped(self, place: int, choices: int) -> int:
         if self._random.random() >= _MUTATION:
             return place
         return max(0, min(choices - 1, place + self._random.choice((-1, 1))))
-
-    def _places(self, knobs: Knobs) -> Places:
-        return tuple(values.index(knobs[name]) for name, values in self._choices.items())
