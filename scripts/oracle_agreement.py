@@ -9,7 +9,6 @@ evaluator's processes run several at once.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import tasks
 from guard.judge import judge
 from guard.protocol import SMOKE
 from guard.session import Session
+from scripts.public_evaluator import DRIVER, figures_in, laid_out
 from tasks.candidate import Candidate
 from tasks.solution import BuildSpec, Hardware, Language, Solution, SourceFile
 from tasks.task import Task
@@ -85,39 +85,18 @@ def theirs(evaluator: Path, task: Task, candidate: Candidate) -> dict[str, Any]:
     """The public evaluator's traces by workload uuid, and its seconds; a process of its own."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
-        stage = Path(name)
-        (stage / "definition.json").write_text(task.definition.model_dump_json())
-        (stage / "workload.jsonl").write_text("\n".join(w.model_dump_json() for w in task.workloads))
-        (stage / "solution.json").write_text(candidate.solution.model_dump_json())
-        (stage / "config.json").write_text(json.dumps({"benchmark_reference": False}))
-        (stage / "main.py").write_text(candidate.solution.sources[0].content)
-        driver = evaluator / "src/sol_execbench/driver/templates/eval_driver.py"
-        (stage / "eval_driver.py").write_text(driver.read_text())
-        path = os.pathsep.join([str(evaluator / "src"), os.environ.get("PYTHONPATH", "")])
+        environment = laid_out(evaluator, task, candidate, Path(name))
         try:
             done = subprocess.run(
-                [sys.executable, "eval_driver.py"], cwd=stage, env={**os.environ, "PYTHONPATH": path},
-                capture_output=True, text=True, timeout=_LIMIT_S, check=False,
+                [sys.executable, DRIVER], cwd=name, env=environment, capture_output=True, text=True,
+                timeout=_LIMIT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return {"seconds": _LIMIT_S, "error": "timeout", "traces": {}}
-    traces = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    traces = figures_in(done.stdout)
     return {
-        "seconds": time.monotonic() - began,
-        "error": "" if traces else done.stderr[-400:],
-        "traces": {t["workload"]["uuid"]: figures_of(t["evaluation"]) for t in traces},
-    }
-
-
-def figures_of(evaluation: dict[str, Any]) -> dict[str, Any]:
-    """What a trace of the public evaluator says, in our words."""
-    correctness, performance = evaluation.get("correctness") or {}, evaluation.get("performance") or {}
-    return {
-        "status": evaluation["status"],
-        "max_absolute_error": correctness.get("max_absolute_error"),
-        "max_relative_error": correctness.get("max_relative_error"),
-        "latency_ms": performance.get("latency_ms"),
-    }
+        "seconds": time.monotonic() - began, "error": "" if traces else done.stderr[-400:], "traces": traces
+    }  # fmt: skip
 
 
 def ours(session: Session, task: Task, candidate: Candidate) -> dict[str, Any]:

@@ -11,7 +11,6 @@ half a percent (robust standard deviation): of those, 95 of 100 must agree withi
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -31,7 +30,8 @@ from guard.statistics.spread import robust_spread
 from guard.verdict import Verdict
 from leaderboard.whole_file import write_whole
 from scripts.arguments import command_line
-from scripts.oracle_agreement import candidate_of, figures_of
+from scripts.oracle_agreement import candidate_of
+from scripts.public_evaluator import DRIVER, figures_in, laid_out
 from tasks.candidate import Candidate
 from tasks.definition import AxisVar, Definition, DType, TensorSpec
 from tasks.task import Task
@@ -49,7 +49,7 @@ _SINGLE = {"l1_rmsnorm": _NORM, "streams": "", "l1_bf16_gemm": ""}
 """A solution of one kernel a call; where none is written here, the reference is taken."""
 _WAITS = (
     "import runpy, sys, torch; print('ready', flush=True); sys.stdin.readline(); sys.path[0] = ''; "
-    "runpy.run_path('eval_driver.py', run_name='__main__')"
+    f"runpy.run_path('{DRIVER}', run_name='__main__')"
 )
 _LIMIT_S = 120
 Row = dict[str, Any]
@@ -80,20 +80,10 @@ class Waiting:
 
     def __init__(self, evaluator: Path, task: Task, candidate: Candidate, folder: Path) -> None:
         folder.mkdir()
-        driver = evaluator / "src/sol_execbench/driver/templates/eval_driver.py"
-        files = {
-            "definition.json": task.definition.model_dump_json(),
-            "workload.jsonl": "\n".join(w.model_dump_json() for w in task.workloads),
-            "solution.json": candidate.solution.model_dump_json(),
-            "config.json": json.dumps({"benchmark_reference": False}),
-            "main.py": candidate.solution.sources[0].content, "eval_driver.py": driver.read_text(),
-        }  # fmt: skip
-        for name, content in files.items():
-            (folder / name).write_text(content)
-        path = os.pathsep.join([str(evaluator / "src"), os.environ.get("PYTHONPATH", "")])
+        environment = laid_out(evaluator, task, candidate, folder)
         self._log = (folder / "log").open("w+")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _WAITS], cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True,
+            [sys.executable, "-c", _WAITS], cwd=folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
         )  # fmt: skip
 
@@ -107,11 +97,11 @@ class Waiting:
             said, _ = self._process.communicate("go\n", timeout=_LIMIT_S)
         except subprocess.TimeoutExpired:
             said = ""
-        traces = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-        if not traces:
+        found = figures_in(said)
+        if not found:
             self._log.seek(0)
             click.echo(f"no trace from the public evaluator: {self._log.read()[-600:]}", err=True)
-        return {t["workload"]["uuid"]: figures_of(t["evaluation"]) for t in traces}
+        return found
 
     def end(self) -> None:
         self._process.kill()
