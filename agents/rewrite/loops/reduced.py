@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.rewrite.loops.contractions import contraction, is_product
 from agents.rewrite.loops.lines import Value
 from agents.rewrite.loops.recurrence import NoLoop
 from agents.rewrite.loops.sums import along, finished, is_sum, parts, summed_axes
 from agents.rewrite.loops.symbols import MIXES
 from agents.rewrite.pointwise import FLOATS, converted, rounded
 from agents.rewrite.program import Op, Vector
+from agents.rewrite.spelling import is_product, spelling
 from agents.rewrite.views import Index, broadcast_index
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def reduced(values: Values, op: Op, index: Index) -> Value:
 
 
 def _product(values: Values, op: Op, index: Index) -> Value:
-    found = contraction(values.program, op)
+    found = spelling(values.program, op)
+    if found is None:
+        raise NoLoop(f"a step has {op.target} in a form that no kernel here sums")
     sizes: dict[str, Vector] = {}
     for name, letters in found.operands:
         for letter, size in zip(letters, values.loop.types[name].shape, strict=True):

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from agents.rewrite.program import Program, Ref
+from agents.rewrite.program import Program
 from agents.rewrite.rules.draft import Shape
 from agents.rewrite.rules.views import CASTS, operand, order_of, regrouped
+from agents.rewrite.spelling import spelling
 
+_LEAST = {"matmul": 2, "bmm": 2, "mm": 2, "einsum": 0}
+"""Dimensions of an operand: what multiplies vectors is no product here."""
 INNER = "inner"
 """The label of the dimension that is summed over."""
 Label = int | str | None
@@ -33,37 +36,23 @@ class Contraction:
 def contraction(program: Program, name: str) -> Contraction | None:
     """None for anything but a product of two tensors with one dimension summed over."""
     op = program.ops.get(name)
-    if op is None or name not in program.types:
+    if op is None or name not in program.types or op.base not in ("matmul", "bmm", "mm", "einsum"):
         return None
-    if op.base in ("matmul", "bmm", "mm") and operand(op, 1) is not None:
-        return _matmul(program, name, op.args[0].name, op.args[1].name)
-    if op.base == "einsum" and len(op.args) == 2 and len(op.args[1]) == 2:
-        first, second = (ref.name for ref in op.args[1] if isinstance(ref, Ref))
-        return _einsum(program, str(op.args[0]), first, second, len(program.types[name].shape))
-    return None
-
-
-def _matmul(program: Program, name: str, first: str, second: str) -> Contraction | None:
-    rank = len(program.types[name].shape)
-    sizes = [program.types[operand].shape for operand in (first, second)]
-    if min(map(len, sizes)) < 2:
+    spelt = spelling(program, op)
+    if (
+        spelt is None
+        or len(spelt.operands) != 2
+        or min(len(term) for _, term in spelt.operands) < _LEAST[op.base]
+    ):
         return None
-    leads = [tuple(range(rank - len(size), rank - 2)) for size in sizes]
-    labels: tuple[tuple[Label, ...], ...] = ((*leads[0], rank - 2, INNER), (*leads[1], INNER, rank - 1))
-    return _labelled(program, (first, second), labels, rank)
-
-
-def _einsum(program: Program, equation: str, first: str, second: str, rank: int) -> Contraction | None:
-    left, arrow, out = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    letters = set(left) - {","} - set(out)
-    if not arrow or "." in equation or len(letters) != 1 or any(len(set(t)) != len(t) for t in terms):
+    (first, one), (second, other) = spelt.operands
+    inner = ({*one, *other}) - {*spelt.result}
+    if len(inner) != 1 or not inner <= {*one} & {*other} or any(len({*t}) != len(t) for t in (one, other)):
         return None
-    if not letters <= set(terms[0]) & set(terms[1]):
-        return None
-    known: dict[str, Label] = {**{letter: place for place, letter in enumerate(out)}, letters.pop(): INNER}
-    labels = tuple(tuple(known[letter] for letter in term) for term in terms)
-    return _labelled(program, (first, second), labels, rank)
+    known: dict[str, Label] = {letter: place for place, letter in enumerate(spelt.result)}
+    known[inner.pop()] = INNER
+    labels = tuple(tuple(known[letter] for letter in term) for term in (one, other))
+    return _labelled(program, (first, second), labels, len(program.types[name].shape))
 
 
 def _labelled(
