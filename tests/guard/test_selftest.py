@@ -21,8 +21,8 @@ from guard.selftest_task import DOSES, KINDS, doses_candidate, doses_task, kinds
 from guard.selftest_trials import Trials, company_trials
 from guard.session import Session
 from guard.verdict import Environment, Measurement
-from guard.warden import at_work, descendants
 from tasks.errors import TaskError
+from tests.guard.alive import alive_below
 
 CPU = DOSES["cpu"]
 
@@ -178,7 +178,7 @@ def test_processes_that_start_ahead_measure_both_arms_and_leave_nothing(
     assert len({p.pad_bytes for p in shard.processes}) == 4
     for number in (0, 1):
         assert len({p.values_seed for p in shard.processes if p.process == number}) == 1
-    assert len(at_work(descendants(session.zygote.pid))) == 1, "the reference alone"
+    assert len(alive_below(session)) == 1, "the reference alone"
     assert both_arms(task, candidate, candidate, session, lambda: 0.0) is None
 
 

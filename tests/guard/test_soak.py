@@ -1,7 +1,6 @@
 """One session through many hostile candidates: nothing of them is left, and the honest one after them is accepted."""
 
 import os
-import time
 from collections.abc import Iterator
 from itertools import cycle, islice
 
@@ -11,6 +10,7 @@ from guard.judge import judge
 from guard.protocol import SMOKE, Protocol
 from guard.session import Session
 from guard.warden import at_work, descendants
+from tests.guard.alive import alive_below
 from tests.guard.cases import candidate, matmul_task
 
 HEAD = "import array, ctypes, mmap, os, signal, socket, sys, threading, time\nimport torch\n\n"
@@ -56,11 +56,11 @@ def _go_through(session: Session, protocol: Protocol, count: int) -> None:
     task = matmul_task(rows=(24,))
     honest = judge(task, candidate(task), protocol.model_copy(update={"build_limit_s": 60.0}), session)
     assert honest.status == "accepted", honest.reason
-    (reference,) = _alive(session)
+    (reference,) = alive_below(session)
     descriptors, files = _descriptors(), set(session.scratch.iterdir())
     for number, source in enumerate(islice(cycle(SOURCES), count)):
         judge(task, candidate(task, f"{HEAD}{source}# {number}\n"), protocol, session)
-        assert _alive(session) == [reference], f"processes are left of {source}"
+        assert alive_below(session) == [reference], f"processes are left of {source}"
         assert set(session.scratch.iterdir()) == files, f"files are left of {source}"
         assert _descriptors() == descriptors, f"descriptors are left of {source}"
     again = candidate(task, HEAD + RUN)
@@ -70,14 +70,6 @@ def _go_through(session: Session, protocol: Protocol, count: int) -> None:
 
 def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
-
-
-def _alive(session: Session) -> list[int]:
-    """What works below the zygote, once a warden that has said its last has gone too."""
-    deadline = time.monotonic() + 5
-    while len(found := at_work(descendants(session.zygote.pid))) > 1 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found
 
 
 @pytest.mark.slow
