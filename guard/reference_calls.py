@@ -10,7 +10,7 @@ import torch
 
 from guard.audit.answers import audit_answers
 from guard.bank import Drawn
-from guard.buffers import Buffer
+from guard.buffers import Buffer, give_back_spare
 from guard.channel import Message
 from guard.checks import CallRecord, first_finding, same_bits
 from guard.compare import NOTHING_YET, compare_round
@@ -145,6 +145,7 @@ class Calls:
         ]
         poison = [self._fill([s[j] for s in slots], poisoned) for j in range(len(slots[0]))]
         self._open = _Open(workload, drawn, arguments, slots, poison)
+        give_back_spare(self.values.device)  # the candidate's turn comes now, and its outputs are as large
         if self.values.device.type == "cuda":
             torch.cuda.synchronize()
         calls = [Call(arguments=arguments, outputs=tuple(s)).model_dump(mode="json") for s in slots]

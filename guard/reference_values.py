@@ -112,10 +112,12 @@ class Values:
         return self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
 
     def _near(self, workload: int, index: int) -> Drawn:
-        """The values themselves where the reference has no finite answer to rearranged ones, or no room for both."""
+        """The values themselves where none may be moved, the reference has no finite answer, or there is no room."""
         drawn = self.fresh(workload, index, "fresh")
         sources = self.task.workloads[workload].inputs
         free = [isinstance(sources.get(name), RandomInput) for name in self.task.definition.inputs]
+        if not any(free):
+            return drawn
         try:
             near = self._draw(lambda: rearranged(drawn.inputs, free, self._seed(workload, index)))
         except ReferenceFailed:
@@ -170,6 +172,7 @@ class Values:
         )  # or small values settle in the large blocks of the last ones, and hold them
         try:
             inputs = tuple(make())
+            give_back_spare(self.device)  # or an output settles in a corner of what the generator let go
             result = self._code.run(*inputs)
             if os.getpid() != own:
                 os._exit(0)  # the reference forked and came back twice: one of the two answers
