@@ -18,7 +18,7 @@ from guard.selftest_line import _Line, both_arms
 from guard.selftest_result import InjectedChange, Row, SelfComparison, Selftest, TimerCheck
 from guard.selftest_store import Store
 from guard.selftest_task import DOSES, KINDS, doses_candidate, doses_task, kinds_candidate, kinds_task
-from guard.selftest_trials import Trials, company_trials
+from guard.selftest_trials import Trials, company_trials, power_trials
 from guard.session import Session
 from guard.verdict import Environment, Measurement
 from tasks.errors import TaskError
@@ -250,3 +250,15 @@ def test_on_a_gpu_the_timer_follows_spins_within_two_percent() -> None:
     with Session("cuda") as session:
         found = selftest(session, max_seconds=120, comparisons=1, store=_OnlyTheTimer())
     assert found.timer is not None and abs(found.timer.slope - 1) <= 0.02, found.timer
+
+
+def test_a_cap_that_lingers_after_its_load_is_no_false_alarm_and_one_that_stays_is(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capped, free = Conditions(throttle_reasons=("sw-power-cap",)), Conditions()
+    lingering = iter([free, capped, capped, capped, free, capped])
+    monkeypatch.setattr(guard.selftest_trials, "_conditions", lambda session, work, own: next(lingering))
+    found = power_trials(session, count=2)
+    assert (found.noticed, found.false_alarms) == (2, 0)
+    monkeypatch.setattr(guard.selftest_trials, "_conditions", lambda session, work, own: capped)
+    assert power_trials(session, count=2).false_alarms == 2
