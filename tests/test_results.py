@@ -50,7 +50,8 @@ def test_every_official_problem_ran_or_says_why_not() -> None:
     rows = _read("evaluate-all-h200.json")["rows"]
     assert len(rows) == 25
     assert all(row["status"] == "accepted" or row["why"] for row in rows)
-    assert sum(row["status"] == "accepted" for row in rows) == 22
+    assert sum(row["status"] == "accepted" for row in rows) == 23
+    assert {row["task"][:10] for row in rows if row["status"] != "accepted"} == {"Quant/020_", "Quant/031_"}
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*-h200.json")), ids=lambda path: path.name)
