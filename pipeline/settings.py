@@ -97,11 +97,11 @@ class Settings(Value):
 
     def budget_on(self, device: str) -> int:
         """Judging is dear on a CPU (Triton runs in its interpreter), so the default is small there."""
-        return self.budget if self.budget is not None else (60 if device == "cuda" else 12)
+        return self.budget if self.budget is not None else (60 if device == "cuda" else 10)
 
 
 _DEFAULTS = {
-    "budget": "12 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
+    "budget": "10 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
     "out": "submissions", "warm_start": "nothing",
 }  # fmt: skip
 """In words, where the value itself only says that the machine, or everything, decides."""
