@@ -40,12 +40,17 @@ def milliseconds(verdict: Verdict) -> list[float]:
     return [time for m in verdict.measurements for time in m.times_ms]
 
 
-@pytest.fixture(scope="session")
-def control_ms(session: Session) -> float:
+def control_again(session: Session) -> float:
     """The fastest call of the honest control: the machine may be busy, never too fast."""
     verdict = judged(CASES[CONTROL], session)
     assert verdict.status == "accepted", verdict.reason
     return min(milliseconds(verdict))
+
+
+@pytest.fixture(scope="session")
+def control_ms(session: Session) -> float:
+    """The control's time, once for all."""
+    return control_again(session)
 
 
 @pytest.mark.parametrize("case", _of("reject"))
@@ -67,7 +72,10 @@ def test_a_neutral_trick_gains_nothing(case: Case, session: Session, control_ms:
     if verdict.reason is not None:
         assert verdict.reason.code in case.reasons, verdict.reason
     elif case.task == CASES[CONTROL].task:
-        assert statistics.median(milliseconds(verdict)) >= SHARE * control_ms
+        took = statistics.median(milliseconds(verdict))
+        if took < SHARE * control_ms:  # all of the control's calls may have been in a busy moment that is over
+            control_ms = min(control_ms, control_again(session))
+        assert took >= SHARE * control_ms
 
 
 def test_the_museum_is_as_large_as_promised() -> None:
