@@ -73,7 +73,8 @@ def test_a_neutral_trick_gains_nothing(case: Case, session: Session, control_ms:
         assert verdict.reason.code in case.reasons, verdict.reason
     elif case.task == CASES[CONTROL].task:
         took = statistics.median(milliseconds(verdict))
-        if took < SHARE * control_ms:  # all of the control's calls may have been in a busy moment that is over
+        if took < SHARE * control_ms:
+            # all of the control's calls may have been in a busy moment that is over
             control_ms = min(control_ms, control_again(session))
         assert took >= SHARE * control_ms
 
