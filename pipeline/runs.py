@@ -16,6 +16,7 @@ from pipeline.progress import Progress
 from pipeline.run_folder import Header, Run
 from pipeline.settings import Device, Settings
 from pipeline.warm_start import starts_for
+from submissions.write import ROOT, expect_writable
 from tasks.errors import TaskError
 
 
@@ -25,6 +26,8 @@ def begin(
 ) -> Iterator[tuple[Run, Judging]]:
     """A new run in a folder of its own; its header says all that is needed to go on with it."""
     taking_part = _agents(settings)
+    if command == "submit":
+        expect_writable(settings.out or ROOT)
     device = _device(settings, settings.device)
     prepared = prepare(settings, name, device, progress)
     header = Header(

@@ -32,11 +32,7 @@ def write(submission: Submission, root: Path = ROOT) -> Path:
             _write_whole(folder, content)
     except OSError as error:
         if error.errno in _ASKED_WRONGLY:
-            raise TaskError(
-                f"cannot be written to: {error.strerror}",
-                file=folder,
-                mend="choose another folder with --out",
-            ) from error
+            raise _badly_chosen(folder, error.strerror) from error
         raise GuardBroken(f"{folder} could not be written: {error.strerror}; nothing was left") from error
     for discrepancy in verify(folder):
         raise TaskError(
@@ -45,6 +41,21 @@ def write(submission: Submission, root: Path = ROOT) -> Path:
             mend="remove the folder to have it written again",
         )
     return folder
+
+
+def expect_writable(root: Path) -> None:
+    """`TaskError` when no folder can be made in `root`: better said before a search than after it. Leaves nothing."""
+    probe = root / f".{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        _remove_empty(_make_parents(probe))
+    except OSError as error:
+        if error.errno in _ASKED_WRONGLY:
+            raise _badly_chosen(root, error.strerror) from error
+        raise GuardBroken(f"{root} could not be written: {error.strerror}") from error
+
+
+def _badly_chosen(folder: Path, why: str | None) -> TaskError:
+    return TaskError(f"cannot be written to: {why}", file=folder, mend="choose another folder with --out")
 
 
 def _write_whole(folder: Path, content: dict[str, bytes]) -> None:

@@ -16,7 +16,7 @@ from submissions.files import NAMES, files
 from submissions.package import package
 from submissions.submission import Submission
 from submissions.verify import verify
-from submissions.write import write
+from submissions.write import expect_writable, write
 from tasks.errors import TaskError
 from tests.submissions.builders import a_candidate, a_context, a_task, a_verdict, draft, ready
 
@@ -51,7 +51,7 @@ def test_a_verdict_read_back_from_a_journal_gives_the_same_bytes() -> None:
 
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     program = (
-        "import pathlib, sys; from submissions.write import write;"
+        "import pathlib, sys; from submissions.write import expect_writable, write;"
         "from tests.submissions.builders import draft;"
         "write(draft(), pathlib.Path(sys.argv[1]))"
     )
@@ -169,7 +169,7 @@ def test_a_real_full_file_system_leaves_nothing(tmp_path: Path) -> None:
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare")
     program = (
-        "import pathlib, sys; from guard.errors import GuardBroken; from submissions.write import write;"
+        "import pathlib, sys; from guard.errors import GuardBroken; from submissions.write import expect_writable, write;"
         "from tests.submissions.builders import draft; root = pathlib.Path(sys.argv[1])\n"
         "try: write(draft(), root)\n"
         "except GuardBroken as error: print(error)\n"
@@ -185,6 +185,16 @@ def test_a_real_full_file_system_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "No space left on device" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_place_is_tried_before_the_search_and_left_as_it_was(tmp_path: Path) -> None:
+    expect_writable(tmp_path / "not" / "yet" / "there")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("precious")
+    for root in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
+        with pytest.raises(TaskError, match="--out"):
+            expect_writable(root)
+    assert (tmp_path / "file").read_text() == "precious"
 
 
 def test_an_output_folder_that_is_a_file_is_bad_input(tmp_path: Path) -> None:
