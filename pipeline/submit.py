@@ -20,6 +20,7 @@ from pipeline.settings import Settings
 from submissions.facts import Provenance
 from submissions.package import package
 from submissions.submission import Submission
+from submissions.transfer.finding import CannotTransfer
 from submissions.versions import installed
 from submissions.write import ROOT, write
 from tasks.candidate import Candidate
@@ -53,12 +54,13 @@ def submit(run: Run, judging: Judging, progress: Progress, out: Path | None = No
     `out` is where it is kept, in place of what the run was begun with.
     """
     found = search(run, judging, progress)
-    champion = confirm(run, judging, found, progress)
-    if champion is None:
+    submission = first_that_may_ship(run, judging, found, progress)
+    if submission is None:
         return None
-    submission = packaged(run, judging, *champion)
     folder = write(submission, out or run.header.settings.out or ROOT)
-    run.journal.append(Event(event="finished", candidate=champion[0].digest, text=str(folder)))
+    run.journal.append(
+        Event(event="finished", candidate=submission.evidence.candidate.digest, text=str(folder))
+    )
     return _submitted(submission, folder)
 
 
@@ -66,6 +68,23 @@ def search(run: Run, judging: Judging, progress: Progress) -> list[Outcome]:
     """The accepted outcomes of the run's search, best first."""
     with open_search(run, judging, progress) as looking:
         return looking.go(run.header.budget)
+
+
+def first_that_may_ship(
+    run: Run, judging: Judging, found: Sequence[Outcome], progress: Progress
+) -> Submission | None:
+    """Of the best that holds; where it must not ship for the target, of the next best, which says so."""
+    passed_over: tuple[str, ...] = ()
+    while (champion := confirm(run, judging, found, progress)) is not None:
+        try:
+            return packaged(run, judging, *champion, passed_over=passed_over)
+        except CannotTransfer as refusal:
+            run.journal.append(Event(event="note", candidate=champion[0].digest, text=str(refusal)))
+            progress.note(f"{refusal}; the next best is tried")
+            passed_over = (*passed_over, str(refusal))
+        place = next(n for n, outcome in enumerate(found) if outcome.candidate.digest == champion[0].digest)
+        found = found[place + 1 :]
+    return None
 
 
 def confirm(
@@ -93,7 +112,12 @@ def confirm(
 
 
 def packaged(
-    run: Run, judging: Judging, candidate: Candidate, final: Final, foreseen: Foreseen
+    run: Run,
+    judging: Judging,
+    candidate: Candidate,
+    final: Final,
+    foreseen: Foreseen,
+    passed_over: tuple[str, ...] = (),
 ) -> Submission:
     """Put together with all that is known of it."""
     reports, prediction = foreseen
@@ -108,6 +132,7 @@ def packaged(
         versions=installed(),
         dataset_revision=dataset_revision(judging.prepared.asked),
         sol_table=_sol_table(judging),
+        passed_over=passed_over,
     )
     target = judging.settings.target
     return package(judging.prepared.judged, candidate, final.verdict, target=target, context=context)

@@ -9,6 +9,7 @@ from pydantic import field_validator
 from guard.compile_report import CompileReport, Prediction
 from guard.protocol import Protocol
 from guard.verdict import Measurement, Verdict
+from submissions.transfer.finding import TransferFinding
 from tasks.candidate import Candidate
 from tasks.solution import BuildSpec
 from tasks.task import LintFinding, Mark, Subset, Task
@@ -44,6 +45,8 @@ class Provenance(Value):
     """Which table of T_SOL the figures may be scored against."""
     versions: dict[str, str] = {}
     """Of kernelarc, Python, torch and triton; `submissions.versions` reads them."""
+    passed_over: tuple[str, ...] = ()
+    """Better candidates that must not be packaged for the target, and why, one sentence each."""
 
     @field_validator("judged_at")
     @classmethod
@@ -117,7 +120,7 @@ class CandidateRecord(Value):
 class Facts(Value):
     """All that is stated; what follows from it is in `Evidence`."""
 
-    format: Literal["kernelarc-evidence-1"] = "kernelarc-evidence-1"
+    format: Literal["kernelarc-evidence-2"] = "kernelarc-evidence-2"
     task: TaskRecord
     candidate: CandidateRecord
     target: Target
@@ -135,6 +138,9 @@ class Facts(Value):
     compile_reports: tuple[CompileReport, ...]
     """Without the seconds that compiling took, which differ each time."""
     predictions: tuple[Prediction, ...]
+    transfer: tuple[TransferFinding, ...]
+    """What it carries over to the target from where it was judged; nothing in it is refused."""
+    passed_over: tuple[str, ...]
     dataset_revision: str | None
     sol_table: str | None
     versions: dict[str, str]

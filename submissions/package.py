@@ -8,6 +8,9 @@ from submissions.evidence import Evidence
 from submissions.facts import EVALUATOR, CandidateRecord, Facts, Provenance, Target, TaskRecord, timing_of
 from submissions.samples import Samples
 from submissions.submission import Submission
+from submissions.transfer.finding import CannotTransfer
+from submissions.transfer.moved import Moved
+from submissions.transfer.rules import transfer
 from submissions.upload import upload
 from tasks.candidate import Candidate
 from tasks.document import parse_json
@@ -23,7 +26,8 @@ def package(
 ) -> Submission:
     """The submission of `candidate`, ready for the board or a draft that says why.
 
-    `ValueError` when the verdict rejects, is about something else, or does not agree with its own samples.
+    `ValueError` when the verdict rejects, is about something else, or does not agree with its own samples;
+    `CannotTransfer` when what was judged elsewhere must not ship for `target` (ADR 65).
     """
     for objection in _objections(task, candidate, verdict, context):
         raise ValueError(f"cannot package: {objection}")
@@ -35,8 +39,12 @@ def package(
         target=target,
         verdict=verdict,
     )
+    facts = _facts(task, record, verdict, target, solution, context)
+    refused = [finding.sentence for finding in facts.transfer if finding.ruling == "refuse"]
+    if refused:
+        raise CannotTransfer(f"cannot package {candidate.digest[:12]} for {target}: {'; '.join(refused)}")
     return Submission(
-        evidence=Evidence.of(_facts(task, record, verdict, target, solution, context)),
+        evidence=Evidence.of(facts),
         solution=solution,
         workloads=task.workloads,
         measurements=verdict.measurements,
@@ -52,6 +60,7 @@ def _facts(
     solution: Solution,
     context: Provenance,
 ) -> Facts:
+    moved = Moved(record.spec, solution.sources, verdict.environment, target, context.compile_reports)
     return Facts(
         task=TaskRecord.of(task),
         candidate=record,
@@ -66,6 +75,8 @@ def _facts(
         lint=(*_lint(solution, task), *context.lint),
         compile_reports=tuple(r.model_copy(update={"seconds": 0.0}) for r in context.compile_reports),
         predictions=context.predictions,
+        transfer=transfer(moved),
+        passed_over=context.passed_over,
         dataset_revision=context.dataset_revision,
         sol_table=context.sol_table,
         versions=context.versions,

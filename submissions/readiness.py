@@ -17,9 +17,14 @@ NOT_MEASURED = "performance: not measured on the target"
 
 def is_measured_on(target: Target, verdict: Verdict) -> bool:
     """Every workload was timed, on the GPU that `target` means (`LOCAL`: whichever GPU this is)."""
-    device = verdict.environment
-    is_there = device.kind == "cuda" and (target == "LOCAL" or bool(re.search(r"\bB200\b", device.device)))
-    return is_there and all(w.latency_ms is not None for w in verdict.workloads)
+    return is_judged_on(target, verdict.environment) and all(
+        w.latency_ms is not None for w in verdict.workloads
+    )
+
+
+def is_judged_on(target: Target, device: Environment) -> bool:
+    """`LOCAL` is whichever GPU this is."""
+    return device.kind == "cuda" and (target == "LOCAL" or bool(re.search(r"\bB200\b", device.device)))
 
 
 def performance_line(target: Target, verdict: Verdict) -> str:

@@ -15,6 +15,9 @@ from submissions.files import EVIDENCE, REPORT, SUMS, TRACES, sums
 from submissions.read import Pieces, read_pieces
 from submissions.report import report
 from submissions.submission import Submission, shelf
+from submissions.transfer.finding import TransferFinding
+from submissions.transfer.moved import Moved
+from submissions.transfer.rules import transfer
 from submissions.upload import upload
 from submissions.versions import installed
 from tasks.candidate import Candidate
@@ -43,6 +46,7 @@ def _all(folder: Path, pieces: Pieces, task: Task | None) -> Iterator[Discrepanc
         return
     yield from _derived(EVIDENCE, _digests(submission))
     yield from _derived(SOLUTION, _solution(submission))
+    yield from _derived(EVIDENCE, _transfer(submission))
     figures = [
         Discrepancy(file=EVIDENCE, field=d.field, problem=d.problem)
         for d in disagreements(submission.evidence.verdict, submission.samples, submission.workloads)
@@ -145,6 +149,23 @@ def _solution(submission: Submission) -> Iterator[Discrepancy]:
         verdict=evidence.verdict,
     )
     yield from differences(SOLUTION, expected.model_dump(mode="json"), found.model_dump(mode="json"))
+
+
+def _transfer(submission: Submission) -> Iterator[Discrepancy]:
+    """What the sources carry over, read again; and nothing that is refused may lie in a submission."""
+    evidence = submission.evidence
+    spec, device = evidence.candidate.spec, evidence.verdict.environment
+    moved = Moved(spec, submission.solution.sources, device, evidence.target, evidence.compile_reports)
+    expected = transfer(moved)
+    yield from differences(EVIDENCE, _plain(expected), _plain(evidence.transfer), "transfer")
+    for finding in expected:
+        if finding.ruling == "refuse":
+            problem = f"it must not ship for {evidence.target}: {finding.sentence}"
+            yield Discrepancy(file=SOLUTION, field="sources", problem=problem)
+
+
+def _plain(findings: tuple[TransferFinding, ...]) -> list[dict[str, str]]:
+    return [finding.model_dump(mode="json") for finding in findings]
 
 
 def _traces(submission: Submission, pieces: Pieces) -> Iterator[Discrepancy]:

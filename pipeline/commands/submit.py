@@ -72,7 +72,11 @@ def say_submitted(run: "Run", submitted: "Submitted | None", as_json: bool) -> i
 
     if submitted is None:
         content = {"folder": None, "digest": None, "task": run.header.task, "run": str(run.folder)}
-        emit(as_json, content, "no candidate was accepted: there is nothing to submit")
+        emit(
+            as_json,
+            content,
+            "no candidate was accepted that may ship for the target: there is nothing to submit",
+        )
         return 1
     lines = [
         f"{submitted.readiness}: {submitted.agent}: {submitted.strategy}",

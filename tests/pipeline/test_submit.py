@@ -32,7 +32,8 @@ def foresee(candidate: Candidate, targets: tuple[str, ...]):
         WorkloadPrediction(uuid=w.uuid, predicted_ms=2.0, bound_by="memory", bytes=1, flops=1, launches=1)
         for w in TASK.workloads
     )
-    reports = tuple(CompileReport(target=target, ok=True) for target in targets)
+    fits = "unfit" not in candidate.solution.name
+    reports = tuple(CompileReport(target=target, ok=fits) for target in targets)
     return reports, Prediction(hardware="B200", workloads=workloads)
 
 
@@ -110,6 +111,34 @@ def test_the_champion_is_judged_again_and_the_next_best_is_taken_when_it_fails(t
     assert submitted.strategy == "accepted 3"
     finals = [judged for judged in bench.judged if judged.startswith("final")]
     assert finals[:2] == ["final accepted 1 fragile", "final accepted 3"]
+
+
+def on_an_h200(candidate: Candidate, protocol) -> Verdict:
+    return fake_judge(TASK, candidate, protocol, GPU.model_copy(update={"device": "NVIDIA H200"}))
+
+
+def test_what_must_not_ship_for_the_target_is_passed_over_and_the_report_says_so(tmp_path, monkeypatch):
+    bench = Bench(tmp_path, monkeypatch, ["accepted 3", "accepted 1 unfit"], device="cuda", judge=on_an_h200)
+    submitted = bench.begin()
+    assert submitted.strategy == "accepted 3"
+    text = (submitted.folder / "REPORT.md").read_text()
+    assert "- passed over: cannot package " in text
+    assert "it does not compile for sm_100a" in text
+    assert verify(submitted.folder) == ()
+    assert bench.resume().folder == submitted.folder
+
+
+def test_where_nothing_may_ship_there_is_nothing_to_submit(tmp_path, monkeypatch):
+    bench = Bench(
+        tmp_path, monkeypatch, ["accepted 1 unfit", "accepted 2 unfit"], device="cuda", judge=on_an_h200
+    )
+    assert bench.begin() is None
+    notes = [
+        event.text for event in read_events(bench.run.folder / "journal.jsonl")[1] if event.event == "note"
+    ]
+    assert len(notes) == 2
+    assert all("cannot package" in note for note in notes)
+    assert not (tmp_path / "submissions").exists()
 
 
 def test_with_nothing_accepted_there_is_nothing_to_submit(tmp_path, monkeypatch):

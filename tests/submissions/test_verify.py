@@ -283,7 +283,7 @@ def test_the_task_loaded_again_shows_a_changed_tolerance(folder: Path) -> None:
         ("evidence.json", b'{"a": NaN}'),
         ("evidence.json", b"[" * 100_000),
         ("evidence.json", b"\xff\xfe"),
-        ("evidence.json", b'{"format": "kernelarc-evidence-1"}'),
+        ("evidence.json", b'{"format": "kernelarc-evidence-2"}'),
         ("solution.json", b'{"name": "\\ud800"}'),
         ("solution.json", b"[]"),
         ("traces.jsonl", b"null\n"),
