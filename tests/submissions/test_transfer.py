@@ -20,6 +20,7 @@ from submissions.transfer.rules import RULES, transfer
 from submissions.verify import verify
 from submissions.write import write
 from tasks.candidate import Candidate
+from tasks.errors import TaskError
 from tasks.loading import load
 from tasks.solution import BuildSpec, CompileOptions, Hardware, Language, SourceFile
 from tests.submissions.builders import B200, CPU, a_candidate, a_context, a_task, a_verdict
@@ -250,6 +251,19 @@ def test_verify_reads_the_sources_again(tmp_path: Path) -> None:
     forged = type(evidence).of(evidence.model_copy(update={"transfer": smooth}))
     (folder / EVIDENCE).write_bytes(evidence_bytes(forged))
     assert ("evidence.json", "transfer[0].rule") in {(d.file, d.field) for d in verify(folder)}
+
+
+def test_verify_objects_to_a_refused_candidate_whoever_packaged_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    candidate = triton_candidate(KERNEL.replace("num_warps=8", "num_warps=64"))
+    verdict = a_verdict(a_task(), candidate, environment=H200)
+    monkeypatch.setattr("submissions.package.transfer", lambda moved: ())
+    submission = package(a_task(), candidate, verdict, context=a_context(verdict))
+    with pytest.raises(TaskError, match="does not verify"):
+        write(submission, tmp_path)
+    found = {(d.file, d.field) for d in verify(tmp_path / submission.folder)}
+    assert ("solution.json", "sources") in found
 
 
 def test_every_rule_speaks_in_one_of_these_tests() -> None:
