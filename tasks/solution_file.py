@@ -9,6 +9,7 @@ from tasks.definition import Definition
 from tasks.document import Document, read_json, read_text
 from tasks.errors import TaskError
 from tasks.solution import Solution
+from tasks.source_paths import path_faults
 from tasks.task import LintFinding
 from tasks.validation import validated
 
@@ -20,9 +21,12 @@ def load_solution(path: Path, definition: Definition | None = None) -> Solution:
 
     A source without content is read from beside the file, as the public evaluator does. With `definition`,
     a solution written for another one is a `TaskError`, since its results would be filed under a wrong name.
+    So is a source path that no file can have: the guard would have to lay that file out.
     """
     document, _ = read_solution(path)
     solution = validated(Solution, document)
+    for fault in path_faults([source.path for source in solution.sources]):
+        raise document.fault(f"sources[{fault.index}].path", fault.problem, fault.mend)
     if definition is not None and not is_for(solution, definition):
         raise document.fault(
             "definition",
@@ -34,7 +38,7 @@ def load_solution(path: Path, definition: Definition | None = None) -> Solution:
 
 def read_solution(path: Path) -> tuple[Document, tuple[LintFinding, ...]]:
     """The file's content with every source inline, and a finding for each that was not."""
-    document = read_json(path / SOLUTION if path.is_dir() else path)
+    document = read_json(_file_of(path))
     sources = document.content.get("sources")
     if not isinstance(sources, list):
         return document, ()
@@ -55,6 +59,14 @@ def read_solution(path: Path) -> tuple[Document, tuple[LintFinding, ...]]:
             )
         )
     return document.model_copy(update={"content": {**document.content, "sources": filled}}), tuple(findings)
+
+
+def _file_of(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    if not (path / SOLUTION).exists() and not (path / SOLUTION).is_symlink():
+        raise TaskError(f"is a folder without {SOLUTION}", file=path, mend="give the solution file itself")
+    return path / SOLUTION
 
 
 def write_solution(solution: Solution) -> str:

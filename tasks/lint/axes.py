@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 
 from tasks.definition import AxisConst, AxisExpr, AxisVar, Definition
 from tasks.document import Document, json_path
-from tasks.expression import names_in
+from tasks.expression import evaluate, names_in
 from tasks.sizes import gib, input_bytes, output_bytes
 from tasks.task import LintFinding
 from tasks.workload import Workload
@@ -20,12 +20,18 @@ def expression_findings(
 ) -> Iterator[LintFinding]:
     """Expressions in file order; `given` are axes to which every workload gives a value."""
     known = {n for n, axis in definition.axes.items() if not isinstance(axis, AxisExpr)} | given
+    constant = {
+        n: a.value for n, a in definition.axes.items() if isinstance(a, AxisConst) and n not in given
+    }
     for name, axis in definition.axes.items():
         if not isinstance(axis, AxisExpr):
             continue
         field = json_path(("axes", name, "expression"))
         try:
-            unknown = sorted(names_in(axis.expression) - known)
+            names = names_in(axis.expression)
+            unknown = sorted(names - known)
+            if names <= constant.keys():  # no workload can change it, so that it is no workload's fault
+                constant[name] = evaluate(axis.expression, constant)
         except ValueError as error:
             yield document.finding("error", "bad-expression", field, str(error), "correct the expression")
         else:
@@ -71,7 +77,7 @@ def _reaches(definition: Definition, start: str, goal: str) -> bool:
 
 
 def axis_findings(definition: Definition, workload: Workload, document: Document) -> Iterator[LintFinding]:
-    """One workload's values, and whether they give every tensor a shape that can exist."""
+    """One workload's values: lengths that cannot be, and axes to which none is to be given."""
     for name, value in workload.axes.items():
         field = json_path(("axes", name))
         if value > LARGEST_AXIS:
@@ -92,7 +98,6 @@ def axis_findings(definition: Definition, workload: Workload, document: Document
             )
         else:
             yield from _restated(definition, name, value, document, field)
-    yield from _shape_findings(definition, workload, document)
 
 
 def _restated(
@@ -109,7 +114,8 @@ def _restated(
         )
 
 
-def _shape_findings(definition: Definition, workload: Workload, document: Document) -> Iterator[LintFinding]:
+def shape_findings(definition: Definition, workload: Workload, document: Document) -> Iterator[LintFinding]:
+    """Whether one workload's values give every tensor a shape that can exist."""
     try:
         shapes = definition.input_shapes(workload.axes) | definition.output_shapes(workload.axes)
         total = input_bytes(definition, workload.axes) + output_bytes(definition, workload.axes)

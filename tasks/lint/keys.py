@@ -1,5 +1,6 @@
 """Keys that the official models drop without a word, and values they silently convert."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,16 +24,26 @@ def key_findings(model: OfficialModel, document: Document) -> Iterator[LintFindi
 def _inside(value: Any, raw: Any, path: Path, document: Document) -> Iterator[LintFinding]:
     if isinstance(value, OfficialModel) and isinstance(raw, dict):
         yield from _unknown(value, raw, path, document)
-    elif isinstance(value, int | float) and isinstance(raw, str):
-        yield document.finding(
-            "note",
-            "converted",
-            json_path(path),
-            f"is {kind_of(raw)} and is read as {value}",
-            "write it without quotes",
-        )
+    elif isinstance(value, int | float):
+        yield from _converted(value, raw, json_path(path), document)
     for part, inner, raw_inner in _pairs(value, raw):
         yield from _inside(inner, raw_inner, (*path, part), document)
+
+
+def _converted(value: float, raw: Any, field: str, document: Document) -> Iterator[LintFinding]:
+    """pydantic makes a number of `"4"`, of "nan" and of true, and true of 1."""
+    if isinstance(value, float) and not math.isfinite(value):
+        problem = f"is {kind_of(raw)} and is read as {value}, which is no JSON number"
+        yield document.finding("error", "not-finite", field, problem, "write a finite number")
+    elif isinstance(raw, bool) and not isinstance(value, bool):
+        problem = f"is {kind_of(raw)} and is read as {value:g}"
+        yield document.finding("warning", "converted", field, problem, "write the number that is meant")
+    elif isinstance(raw, str):
+        problem = f"is {kind_of(raw)} and is read as {kind_of(value).removeprefix('the number ')}"
+        yield document.finding("note", "converted", field, problem, "write it without quotes")
+    elif isinstance(value, bool) and not isinstance(raw, bool):
+        problem = f"is {kind_of(raw)} and is read as {kind_of(value)}"
+        yield document.finding("note", "converted", field, problem, f"write {kind_of(value)}")
 
 
 def _pairs(value: Any, raw: Any) -> list[tuple[str | int, Any, Any]]:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from tasks.document import Document
 from tasks.solution import Solution
+from tasks.source_paths import path_faults
 from tasks.task import LintFinding
 
 COMPILED = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -26,9 +27,13 @@ _IMPORTANT_MODULES = (
 
 
 def source_findings(solution: Solution, document: Document) -> Iterator[LintFinding]:
+    impossible = {fault.index: fault for fault in path_faults([s.path for s in solution.sources])}
     for index, source in enumerate(solution.sources):
         path = PurePosixPath(source.path)
         field = f"sources[{index}].path"
+        if fault := impossible.get(index):
+            yield document.finding("error", "impossible-path", field, fault.problem, fault.mend)
+            continue
         if str(path) in _RESERVED:
             yield document.finding(
                 "error",

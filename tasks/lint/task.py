@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tasks.definition import Definition
 from tasks.document import Document
-from tasks.lint.axes import axis_findings, expression_findings
+from tasks.lint.axes import axis_findings, expression_findings, shape_findings
 from tasks.lint.inputs import input_findings
 from tasks.lint.keys import key_findings
 from tasks.lint.tolerance import tolerance_findings
@@ -20,12 +20,16 @@ def task_findings(
 ) -> Iterator[LintFinding]:
     """`document` holds the definition; each workload comes with its own."""
     given = [set(workload.axes) for workload, _ in workloads]
-    yield from definition_findings(definition, document, set.intersection(*given) if given else set())
+    own = [*definition_findings(definition, document, set.intersection(*given) if given else set())]
+    yield from own
+    sized = all(finding.level != "error" for finding in own)
     yield from _doubled_uuids(workloads)
     for workload, line in workloads:
         yield from key_findings(workload, line)
         yield from tolerance_findings(definition, workload, line)
         yield from axis_findings(definition, workload, line)
+        if sized:  # else it has been said where the fault lies, in the definition
+            yield from shape_findings(definition, workload, line)
         yield from input_findings(definition, workload, line, blob_roots)
     if workloads and not any(workload.tolerance.max_error_cap is not None for workload, _ in workloads):
         share = 1 - min(workload.tolerance.required_matched_ratio for workload, _ in workloads)

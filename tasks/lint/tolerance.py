@@ -9,6 +9,8 @@ from tasks.workload import Tolerance, Workload
 
 WIDE = 0.25
 """At this absolute or relative tolerance an all-wrong output of unit size can pass."""
+NEGATIVE = "negative-tolerance"
+"""The official models take it, so it loads; whoever is about to judge by it refuses it."""
 _ROUNDING = {
     DType.FLOAT64: 2.0**-53,
     DType.FLOAT32: 2.0**-24,
@@ -59,7 +61,7 @@ def _impossible(tolerance: Tolerance, document: Document) -> Iterator[LintFindin
             f"is {ratio}, and no more than all elements can match",
             "give a share between 0 and 1",
         )
-    elif ratio <= 0:
+    elif ratio == 0:
         yield document.finding(
             "warning",
             "idle-tolerance",
@@ -67,11 +69,11 @@ def _impossible(tolerance: Tolerance, document: Document) -> Iterator[LintFindin
             f"is {ratio}, so that any output matches",
             "give a share between 0 and 1",
         )
-    for key in ("max_atol", "max_rtol"):
-        if getattr(tolerance, key) < 0:
-            yield document.finding(
-                "warning", "negative-tolerance", f"tolerance.{key}", "is negative", "give at least 0"
-            )
+    for key in ("max_atol", "max_rtol", "required_matched_ratio", "max_error_cap"):
+        given = getattr(tolerance, key)
+        if given is not None and given < 0:
+            problem, mend = f"is {given:g}, by which nothing can be judged", "give at least 0"
+            yield document.finding("warning", NEGATIVE, f"tolerance.{key}", problem, mend)
 
 
 def _extreme(

@@ -102,6 +102,20 @@ def test_a_key_given_twice_is_reported(tmp_path: Path) -> None:
         ({"axes": {"rows": 4, "half": 9}}, "overridden-constant", "axes.half", "warning"),
         ({"axes": {"rows": 4, "columns": 16}}, "recomputed-axis", "axes.columns", "note"),
         ({"axes": {"rows": "4"}}, "converted", "axes.rows", "note"),
+        ({"axes": {"rows": True}}, "converted", "axes.rows", "warning"),
+        ({"tolerance": {"max_atol": True, "max_rtol": 0.01}}, "converted", "tolerance.max_atol", "warning"),
+        (
+            {"tolerance": {"max_atol": 0.01, "max_rtol": 0.01, "required_matched_ratio": -0.1}},
+            "negative-tolerance",
+            "tolerance.required_matched_ratio",
+            "warning",
+        ),
+        (
+            {"tolerance": {"max_atol": 0.01, "max_rtol": 0.01, "max_error_cap": -1}},
+            "negative-tolerance",
+            "tolerance.max_error_cap",
+            "warning",
+        ),
         ({"axes": {"rows": -4}}, "malformed", "axes.rows", "error"),
     ],
 )  # fmt: skip
@@ -112,6 +126,31 @@ def test_a_fault_of_a_workload_is_named(
     finding = _codes(_lint_problem(tmp_path, lines=[content]))[code]
     assert (finding.field, finding.level) == (f"line 1: {field}", level)
     assert finding.mend and finding.problem
+
+
+def test_a_constant_of_true_is_read_as_one_and_said(tmp_path: Path) -> None:
+    axes = {**files.definition()["axes"], "half": {"type": "const", "value": True}}
+    (finding,) = _lint_problem(tmp_path, axes=axes)
+    assert (finding.code, finding.field, finding.level) == ("converted", "axes.half.value", "warning")
+    assert finding.problem == "is true and is read as 1"
+
+
+def test_an_expression_that_no_workload_can_mend_is_named_once_in_the_definition(tmp_path: Path) -> None:
+    axes = {**files.definition()["axes"], "columns": {"type": "expr", "expression": "9**9**9**9"}}
+    (finding,) = _lint_problem(tmp_path, axes=axes)
+    assert (finding.code, finding.field) == ("bad-expression", "axes.columns.expression")
+
+
+def test_a_style_of_one_is_read_as_true_and_said(tmp_path: Path) -> None:
+    found = _lint_solution(tmp_path, files.solution(spec_destination_passing_style=0))
+    assert found["converted"].problem == "is the number 0 and is read as false"
+
+
+@pytest.mark.parametrize("path", [".", "a\0b.py", "a" * 5000, "./main.py"])
+def test_a_path_that_no_file_can_have_is_an_error(tmp_path: Path, path: str) -> None:
+    sources = [*files.solution()["sources"], {"path": path, "content": "x = 1\n"}]
+    found = _lint_solution(tmp_path, files.solution(sources=sources))["impossible-path"]
+    assert (found.level, found.field) == ("error", "sources[1].path")
 
 
 def test_every_faulty_line_is_reported_and_not_only_the_first(tmp_path: Path) -> None:

@@ -172,16 +172,35 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
     ),
     "an exponent tower": (
         _axes(columns={"type": "expr", "expression": "9**9**9**9"}),
-        "line 1: axes",
+        "axes.columns.expression",
         "too large",
     ),
     "a division by zero": (
         _axes(columns={"type": "expr", "expression": "half // 0"}),
-        "line 1: axes",
+        "axes.columns.expression",
         "zero",
     ),
     "an axis below zero": (_axes(columns={"type": "expr", "expression": "half - 9"}), "line 1: axes", "-1"),
-    "half an axis": (_axes(columns={"type": "expr", "expression": "half / 3"}), "line 1: axes", "integer"),
+    "half an axis": (
+        _axes(columns={"type": "expr", "expression": "half / 3"}),
+        "axes.columns.expression",
+        "integer",
+    ),
+    "a division by what a workload gives": (
+        _axes(columns={"type": "expr", "expression": "half // (rows - 4)"}),
+        "line 1: axes",
+        "zero",
+    ),
+    "text that reads as NaN": (
+        _workload(tolerance={**files.workload()["tolerance"], "max_atol": "nan"}),
+        "line 2: tolerance.max_atol",
+        "no JSON number",
+    ),
+    "a scalar that reads as infinity": (
+        _workload(inputs={**files.workload()["inputs"], "eps": {"type": "scalar", "value": "inf"}}),
+        "line 2: inputs.eps.value",
+        "no JSON number",
+    ),
     "an unknown dtype": (
         _definition(outputs={"y": {"shape": ["rows"], "dtype": "bfloat61"}}),
         "outputs.y.dtype",
@@ -225,6 +244,12 @@ def _solution(**changes: Any) -> Spoil:
     return lambda folder: (folder / "solution.json").write_text(json.dumps(files.solution(**changes)))
 
 
+def _and(*paths: str) -> Spoil:
+    """The good source, and others of these paths after it."""
+    more = [{"path": path, "content": "x = 1\n"} for path in paths]
+    return _solution(sources=[*files.solution()["sources"], *more])
+
+
 SOLUTIONS: dict[str, tuple[Spoil, str, str]] = {
     "truncated JSON": (_text("solution.json", '{"name": "a", '), "line 1 column", "not JSON"),
     "lower-case hardware": (_solution(spec_target_hardware=["local"]), "spec.target_hardware[0]", "'LOCAL'"),
@@ -246,6 +271,12 @@ SOLUTIONS: dict[str, tuple[Spoil, str, str]] = {
         "sources[0].content",
         "missing",
     ),
+    "a zero byte in a source's path": (_and("a\0b.py"), "sources[1].path", "zero byte"),
+    "a source that is no file": (_and("."), "sources[1].path", "names no file"),
+    "a source whose name is too long": (_and("a" * 5000), "sources[1].path", "longer"),
+    "a source whose path is too long": (_and("abc/" * 400 + "a.py"), "sources[1].path", "longer"),
+    "a file where a folder is needed": (_and("a", "a/b.py"), "sources[1].path", r"sources\[2\] needs a folder"),
+    "a source twice by two spellings": (_and("./main.py"), "sources[1].path", r"sources\[0\] again"),
     "no sources": (_solution(sources=[]), "sources", "not empty"),
     "sources that are no list": (_solution(sources={"main.py": "x"}), "sources", "a list"),
     "a style that is no yes or no": (
@@ -268,6 +299,11 @@ def test_a_malformed_solution_is_one_sentence(tmp_path: Path, case: str) -> None
     with pytest.raises(TaskError, match=word) as caught:
         load_solution(tmp_path / "solution.json")
     _is_one_sentence(caught.value, tmp_path, field)
+
+
+def test_a_folder_without_a_solution_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=r"is a folder without solution\.json; give the solution file itself"):
+        load_solution(tmp_path)
 
 
 def test_a_malformed_trace_is_named_by_its_line(tmp_path: Path) -> None:
