@@ -26,6 +26,7 @@ class Contender:
         self.trial = Trial(task, candidate, terms.process, session, lambda _: None)
         # of two that are the same, each has a folder of its own
         self.stage = Stage(candidate, session.scratch / f"arm-{arm}")
+        self.trial.after_build = self.stage.carried.take
         self._entry: Entry | None = None
 
     @property

@@ -50,6 +50,7 @@ def judge(
     with Watch(session.device) as watch:
         reason = path_fault(candidate)
         stage = Stage(candidate, session.scratch)
+        trial.after_build = stage.carried.take
         try:
             if session.device == "cpu" and is_wanted(candidate):
                 stage.readable = lay_headers(stage.scratch)
@@ -68,12 +69,14 @@ def _try(trial: Trial, stage: Stage, watch: Watch) -> Reason | None:
         entry = build(trial.candidate, stage, trial.protocol.build_limit_s, trial.session.device)
         for number in range(trial.protocol.processes):
             trial.progress(f"process {number + 1} of {trial.protocol.processes}")
-            with start_worker(trial, stage) as worker:
-                try:
-                    run_process(trial, stage, worker, entry, number, random.Random(secrets.randbits(64)))
-                finally:
-                    trial.log = worker.log_tail()
-                    stage.lift()
+            try:
+                with start_worker(trial, stage) as worker:
+                    try:
+                        run_process(trial, stage, worker, entry, number, random.Random(secrets.randbits(64)))
+                    finally:
+                        trial.log = worker.log_tail()
+            finally:
+                stage.lift()
             watch.look()
             if trial.wrong is not None:
                 return trial.wrong

@@ -23,13 +23,15 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     """Build calls for every workload, the seal, then all measured calls in random order over the workloads.
 
     Only calls on fresh values are timed. One call a workload varies what the official generator keeps constant,
-    such as norm weights of one; two bring the last values back, at the same addresses, with few elements exchanged.
+    such as norm weights of one; two bring the last values back, at the same addresses, with a few elements or two
+    exchanged.
     """
     workloads = range(len(trial.task.workloads))
     trial.progress(f"measured calls on {len(workloads)} workloads, process {process + 1}")
     calls = _BUILD_CALLS + trial.protocol.measured_calls
     bank = max(SEEDS[trial.session.device], calls)
-    seeds = {index: dice.sample(range(bank), calls) for index in workloads}
+    # number 0 is for building alone: what was seen by then may be carried into the next process
+    seeds = {index: [*dice.sample(range(1, bank), calls - _BUILD_CALLS), 0] for index in workloads}
     last: dict[int, int] = {}
     for index in workloads:
         for _ in range(_BUILD_CALLS):
@@ -37,8 +39,9 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
             _call(trial, worker, index, last[index], "fresh", first=True)
     _no_children(worker)
     worker.ask("seal", 30.0)
+    trial.after_build()
     plan = [(index, "fresh") for index in workloads for _ in range(trial.protocol.measured_calls)]
-    plan += [(index, kind) for index in workloads for kind in ("varied", "near", "near")]
+    plan += [(index, kind) for index in workloads for kind in ("varied", "near", "swap")]
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
     trial.called_ms = {workload.uuid: [] for workload in trial.task.workloads}

@@ -15,6 +15,7 @@ from guard.channel import ChannelClosed, ChannelTimeout, Message, NotAMessage
 from guard.errors import GuardBroken
 from guard.reference_process import ReferenceProcess
 from guard.runner import Zygote
+from guard.shared_memory import SharedMemory
 from guard.verdict import ReasonCode
 from guard.warden import at_work, descendants
 
@@ -34,6 +35,7 @@ class WorkerProcess:
         self._warden, warden_theirs = channel.pair()
         self._claims = os.memfd_create("claims", os.MFD_CLOEXEC)
         self._reference, self._log = reference, Path(config["log"])
+        self._shared = SharedMemory(config["device"])
         self._number, self.pid, self._warden_pid, self._handle = 0, 0, 0, -1
         fds = (theirs.fileno(), warden_theirs.fileno(), *reference.fds, self._claims)
         zygote.fork("worker", config, fds)
@@ -129,6 +131,7 @@ class WorkerProcess:
             self._warden.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ChannelClosed):
             self._ending()
+        self._shared.sweep()
         self._warden.close()
         os.close(self._claims)
         self._claims = -1

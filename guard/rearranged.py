@@ -5,25 +5,33 @@ from typing import Any
 
 import torch
 
-_ONE_IN = 64
+_ONE_IN = {"near": 64, "swap": None}
+"""Share of the elements that are moved; None: two of them."""
 _INTEGER = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-def rearranged(inputs: Sequence[Any], free: Sequence[bool], seed: int) -> list[Any]:
-    """The `free` inputs with one element in 64 (two at least) moved among each other's places.
+def rearranged(inputs: Sequence[Any], free: Sequence[bool], seed: int, kind: str = "near") -> list[Any]:
+    """The `free` inputs with elements moved among each other's places: `near` one in 64 of each, `swap` two of one.
 
-    Sums, extremes and nearly every single element stay what they were. Only finite floating-point tensors are
-    touched: indices and masks mean something by their order.
+    The first changes every row of an answer, the second is hit by few samples. Sums, extremes and nearly every single
+    element stay what they were. Only finite floating-point tensors are touched: indices and masks mean something by
+    their order.
     """
+    chosen = [
+        k for k, (value, may) in enumerate(zip(inputs, free, strict=True)) if may and _has_no_order(value)
+    ]
+    if kind == "swap" and chosen:
+        chosen = [chosen[seed % len(chosen)]]
     return [
-        _rearranged(value, seed + position) if may and _has_no_order(value) else value
-        for position, (value, may) in enumerate(zip(inputs, free, strict=True))
+        _rearranged(value, seed + k, _ONE_IN[kind]) if k in chosen else value
+        for k, value in enumerate(inputs)
     ]
 
 
-def _rearranged(value: torch.Tensor, seed: int) -> torch.Tensor:
+def _rearranged(value: torch.Tensor, seed: int, one_in: int | None) -> torch.Tensor:
     dice = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(0, value.numel(), (max(2, value.numel() // _ONE_IN),), generator=dice).unique()
+    count = max(2, value.numel() // one_in) if one_in else 2
+    drawn = torch.randint(0, value.numel(), (count,), generator=dice).unique()
     places = drawn[torch.randperm(drawn.numel(), generator=dice)]
     if places.numel() < 2:
         places = torch.tensor([0, value.numel() - 1])

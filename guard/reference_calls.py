@@ -15,7 +15,7 @@ from guard.channel import Message
 from guard.checks import CallRecord, first_finding, same_bits
 from guard.compare import NOTHING_YET, compare_round
 from guard.layout import Call, Scalar, Slot, contiguous, offsets, room, scalar
-from guard.reference_values import Values
+from guard.reference_values import AGAIN, Values
 from guard.verdict import PrecisionPolicy
 from tasks.trace import Status
 
@@ -34,6 +34,7 @@ class _Open:
     outputs: list[list[Slot]]
     """One list of slots a timed call; a single one otherwise."""
     poison: list[torch.Tensor | None] = field(default_factory=list)
+    before: tuple[torch.Tensor, ...] | None = None
 
 
 class Calls:
@@ -56,13 +57,16 @@ class Calls:
     def fresh(self, workload: int, index: int, kind: str, dps: bool, policy: PrecisionPolicy) -> Message:
         """Values that nobody has seen, outputs full of poison, every tensor at a new address.
 
-        Some calls, and every `near` one, put their inputs where the workload's last ones were: an address
+        Some calls, and every `near` and `swap` one, put their inputs where the workload's last ones were: an address
         says nothing of what lies there.
         """
         self._policy = policy
         drawn = self.values.fresh(workload, index, kind)
-        again = kind == "near" or self._shifts.random() < _SAME_PLACE
-        return self._prepare(workload, drawn, dps, copies=1, poisoned=True, again=again)
+        again = kind in AGAIN or self._shifts.random() < _SAME_PLACE
+        placed = self._prepare(workload, drawn, dps, copies=1, poisoned=True, again=again)
+        if self._open is not None:
+            self._open.before = self.values.before(workload, index, kind)
+        return placed
 
     def timed(self, workload: int, index: int, dps: bool, policy: PrecisionPolicy) -> Message:
         """One set of values and as many output slots as the buffer holds, 64 at most."""
@@ -127,6 +131,7 @@ class Calls:
             tolerance=self._tolerance(call),
             policy=self._policy,
             honest=self.values.honest_error(call.workload, self._policy),
+            before=call.before,
         )
         finding = first_finding(record)
         if finding:

@@ -26,6 +26,8 @@ from tasks.workload import RandomInput
 _DEFINITIONS_FAULTS = (
     NameError, AttributeError, ImportError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, WrongOutputs,
 )  # fmt: skip
+AGAIN = ("near", "swap")
+"""Kinds of values that bring the last ones back, nearly."""
 _POSITION = tuple[tuple[int, ...], int, int]
 
 
@@ -96,14 +98,14 @@ class Values:
     def fresh(self, workload: int, index: int, kind: str) -> Drawn:
         """Values number `index` of a workload: new to everybody, the same within this process.
 
-        Kind `varied` varies what the official generator keeps constant; `near` is number `index` with a few
-        elements exchanged, for those who remember answers by what they sampled of a question.
+        Kind `varied` varies what the official generator keeps constant; `near` and `swap` are number `index` with
+        a few elements exchanged, or two, for those who remember answers by what they sampled of a question.
         """
         key = ("fresh", workload, index, kind)
         kept = self.bank.get(key)
         if kept is not None:
             return kept
-        drawn = self._near(workload, index) if kind == "near" else self._new(workload, index, kind)
+        drawn = self._near(workload, index, kind) if kind in AGAIN else self._new(workload, index, kind)
         self.bank.put(key, drawn)
         return drawn
 
@@ -111,7 +113,12 @@ class Values:
         generator, seed = self.generators[workload], self._seed(workload, index)
         return self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
 
-    def _near(self, workload: int, index: int) -> Drawn:
+    def before(self, workload: int, index: int, kind: str) -> tuple[torch.Tensor, ...] | None:
+        """The expected values of what `near` and `swap` were made from, where they are kept; None for others."""
+        kept = self.bank.get(("fresh", workload, index, "fresh")) if kind in AGAIN else None
+        return kept and kept.expected
+
+    def _near(self, workload: int, index: int, kind: str) -> Drawn:
         """The values themselves where none may be moved, the reference has no finite answer, or there is no room."""
         drawn = self.fresh(workload, index, "fresh")
         sources = self.task.workloads[workload].inputs
@@ -119,7 +126,7 @@ class Values:
         if not any(free):
             return drawn
         try:
-            near = self._draw(lambda: rearranged(drawn.inputs, free, self._seed(workload, index)))
+            near = self._draw(lambda: rearranged(drawn.inputs, free, self._seed(workload, index), kind))
         except ReferenceFailed:
             near = drawn
         give_back_spare(self.device)  # what a failure left over

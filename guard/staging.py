@@ -4,6 +4,7 @@ import shutil
 import sys
 from pathlib import Path, PurePosixPath
 
+from guard.carried import Carried
 from guard.removal import remove_tree
 from guard.verdict import Reason, ReasonCode
 from tasks.candidate import Candidate
@@ -73,6 +74,7 @@ class Stage:
             folder.mkdir(parents=True, exist_ok=True)
         self.readable: tuple[Path, ...] = ()
         """What a worker may read besides."""
+        self.carried = Carried(self.scratch, self.root / "carried")
         self._candidate = candidate
 
     def lay(self) -> None:
@@ -85,9 +87,10 @@ class Stage:
             shutil.copy2(library, self.source / library.name)
 
     def lift(self) -> None:
-        """Take the sources away again, so that the next worker starts from nothing."""
+        """Take away what a worker that has ended leaves: the next one begins with what it may find compiled, and no more."""
         remove_tree(self.source)
         self.source.mkdir(exist_ok=True)
+        self.carried.renew()
 
     def remove(self) -> None:
         remove_tree(self.root)

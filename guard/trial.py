@@ -65,6 +65,8 @@ class Trial:
         self.called_ms: dict[str, list[float]] = {}
         """By workload, how long each of them took by the guard's clock, whatever values it had."""
         self.flags: set[str] = set()
+        self.after_build: Callable[[], None] = lambda: None
+        """Called when the build phase of a process is over and no timed value was seen."""
         self.wrong: Reason | None = None
         self.isolation, self.log = "subprocess", ""
         self.libraries: dict[str, str] = {}

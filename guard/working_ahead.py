@@ -43,8 +43,8 @@ def _draws(values: Values) -> Iterator[Callable[[], Drawn]]:
     """What every candidate's measured calls take comes first, then the official stream of a judgement without failures."""
     workloads = range(len(values.task.workloads))
     for index in workloads:
-        for kind, seeds in (("fresh", SEEDS["cpu"]), ("varied", _VARIED), ("near", SEEDS["cpu"])):
-            for seed in range(seeds):
+        for kind in ("fresh", "varied", "near", "swap"):
+            for seed in range(_VARIED if kind == "varied" else SEEDS["cpu"]):
                 yield partial(values.fresh, index, seed, kind)
     for index in workloads:
         for round_ in range(_ROUNDS):

@@ -4,11 +4,13 @@ from guard.checks.base import CallRecord, Check, Finding, same_bits
 from guard.checks.mutation import mutation
 from guard.checks.numerical import numerical
 from guard.checks.precision import precision
+from guard.checks.stale import stale
 from guard.checks.unwritten import unwritten
 
 CHECKS: dict[str, Check] = {
     "mutation": mutation,
     "unwritten": unwritten,
+    "stale": stale,
     "numerical": numerical,
     "precision": precision,
 }

@@ -36,6 +36,9 @@ class CallRecord:
     honest: Sequence[float] | None = None
     """Of each output, the root mean square by which the reference moves when its inputs move by one rounding step."""
 
+    before: Sequence[torch.Tensor] | None = None
+    """Of each output, what was expected of the call before, where this one asks nearly the same."""
+
     @cached_property
     def figures(self) -> tuple[Figures, ...]:
         """The official figures of each output, computed once for all who ask."""

@@ -202,7 +202,7 @@ class Pass:
             task=SimpleNamespace(workloads=(SimpleNamespace(uuid="w"),)), progress=lambda _: None, dps=True,
             protocol=SimpleNamespace(precision="tolerance", measured_calls=2), timer="cupti", reference=self,
             session=SimpleNamespace(device="cpu"), limit_s=lambda *_: 1.0, saw_ratio=lambda *_: None,
-            measurements=[], worked_ms={}, held=[],
+            measurements=[], worked_ms={}, held=[], after_build=lambda: None,
         )  # fmt: skip
         self.trial.hold_against = self.trial.held.append
 

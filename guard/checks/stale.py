@@ -1,0 +1,31 @@
+"""An answer to the question before this one, where the two differ too little for any tolerance to show it."""
+
+import torch
+
+from guard.checks.base import CallRecord, Finding
+from guard.verdict import ReasonCode
+
+_SHARE = 0.5
+"""An honest error has nothing to do with the answer before: it leaves an output no nearer to that than to its own."""
+
+
+def stale(record: CallRecord) -> Finding | None:
+    """Where the expected answers differ, an output that is far nearer to the one before."""
+    for name, output, expected, before in zip(
+        record.names, record.outputs, record.expected, record.before or record.expected, strict=True
+    ):
+        if before is expected or before.shape != output.shape or not output.is_floating_point():
+            continue
+        own, other = _distances(output, expected, before)
+        if other < _SHARE * own:
+            said = f"output {name!r} answers the call before this one, whose inputs were nearly the same"
+            return Finding(code=ReasonCode.NUMERICAL, message=said)
+    return None
+
+
+def _distances(output: torch.Tensor, expected: torch.Tensor, before: torch.Tensor) -> tuple[float, float]:
+    """Of the output to each of the two, over the elements in which these differ and all three are finite."""
+    differ = expected != before
+    out, own, other = (t[differ].to(torch.float32) for t in (output, expected, before))
+    finite = torch.isfinite(out) & torch.isfinite(own) & torch.isfinite(other)
+    return float((out - own)[finite].norm()), float((out - other)[finite].norm())
