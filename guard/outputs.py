@@ -50,10 +50,23 @@ def _tensor(value: Any, name: str, dtype: torch.dtype, device: torch.device) -> 
         return torch.tensor(value, dtype=dtype, device=device)
     if type(value) is not torch.Tensor:
         raise WrongOutputs("kind", f"output {name!r} is a {type(value).__name__}, not a plain tensor")
-    if value.layout != torch.strided:
-        raise WrongOutputs("kind", f"output {name!r} is a {value.layout} tensor, not a plain one")
+    if said := _not_plain(value):
+        raise WrongOutputs("kind", f"output {name!r} is {said} tensor, not a plain one")
     # torch.compile leaves notes of its own on what it returns; nobody reads them here
     carried = sorted(attribute for attribute in value.__dict__ if not attribute.startswith("_dynamo_"))
     if carried:
         raise WrongOutputs("kind", f"output {name!r} carries attributes {carried[:3]}")
     return value.to(device) if value.device.type != device.type else value
+
+
+def _not_plain(value: torch.Tensor) -> str:
+    """What kind of tensor it is that has no numbers in memory of its own, though its class is the plain one."""
+    if value.layout != torch.strided:
+        return f"a {value.layout}"
+    if value.is_nested:
+        return "a nested"
+    if value.is_meta:
+        return "a meta"
+    if torch._is_functional_tensor(value) or torch._C._functorch.is_functorch_wrapped_tensor(value):
+        return "a wrapped"
+    return ""

@@ -20,8 +20,16 @@ def own_frames(error: BaseException, source: Path) -> list[str]:
     return found[-_MOST_FRAMES:]
 
 
+def words(error: BaseException) -> str:
+    """What an error says of itself; its class may be the candidate's, and fail at that too."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 - whatever it is, it is no answer
+        return "what it says of itself fails too"
+
+
 def told(error: BaseException, source: Path) -> str:
     """What was raised and, where it came out of the candidate's own code, from which lines of it."""
-    said = f"{type(error).__name__}: {error}"
+    said = f"{type(error).__name__}: {words(error)}"
     frames = own_frames(error, source)
     return f"{said} (at {' > '.join(frames)})" if frames else said

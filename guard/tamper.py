@@ -8,17 +8,21 @@ by itself, a default device is a function mode, and flags may always be set to t
 
 import builtins
 import contextlib
+import gc
 import json
 import math
+import os
 import random
 import statistics
 import sys
 import threading
 import time
+import timeit
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Literal
 
+import numpy
 import torch
 from torch.utils._device import DeviceContext
 
@@ -27,24 +31,34 @@ Kind = Literal["changed", "precision"]
 Change = tuple[Kind, str]
 
 _MODULES: tuple[ModuleType, ...] = (
-    builtins, json, math, random, statistics, time, torch, torch.functional, torch.nn.functional, torch.testing,
+    builtins, gc, json, math, numpy, os, random, statistics, sys, threading, time, timeit, torch, torch.functional, torch.nn.functional, torch.testing,
     torch.cuda, torch.random,
 )  # fmt: skip
 _CLASSES: tuple[type, ...] = (
     torch.Tensor, torch.Generator, torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph, json.JSONEncoder,
 )  # fmt: skip
-_REBOUND = {"torch.manual_seed", "torch.seed", "torch.random.manual_seed", "torch.cuda.manual_seed"}
-"""What importing the compiler rebinds."""
+_REBOUND = {
+    "torch.manual_seed", "torch.seed", "torch.random.manual_seed", "torch.cuda.manual_seed",
+    "sys.excepthook", "sys.unraisablehook", "sys.displayhook", "sys.breakpointhook", "threading.excepthook",
+}  # fmt: skip
+"""What importing the compiler rebinds, and what is there to be rebound."""
 _OPERATORS = (
     "abs", "add.Tensor", "allclose", "clone", "copy_", "div.Tensor", "empty.memory_format", "eq.Tensor", "equal",
     "isclose", "isfinite", "isnan", "matmul", "max", "mean", "mm", "mul.Tensor", "sub.Tensor", "sum", "zero_",
 )  # fmt: skip
-_EXACTNESS = {"highest": 2, "high": 1, "medium": 0, "ieee": 2, "tf32": 1, "bf16": 0, "none": 2}
+_EXACTNESS = {
+    "highest": 2, "high": 1, "medium": 0, "ieee": 2, "tf32": 1, "bf16": 0, "f16": 0, "any": 0, "none": 2, "strict": 2,
+}  # fmt: skip
 _FLAGS: Mapping[str, Callable[[], bool | str]] = {
     "float32_matmul_precision": torch.get_float32_matmul_precision,
     "cuda.matmul.allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
     "cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
     "cuda.matmul.allow_fp16_accumulation": lambda: torch.backends.cuda.matmul.allow_fp16_accumulation,
+    "fp32_precision": lambda: torch.backends.fp32_precision,
+    "mkldnn.fp32_precision": lambda: torch.backends.mkldnn.fp32_precision,
+    "mkldnn.matmul.fp32_precision": lambda: torch.backends.mkldnn.matmul.fp32_precision,
+    "NVIDIA_TF32_OVERRIDE": lambda: os.environ.get("NVIDIA_TF32_OVERRIDE", "0") == "1",
+    "ONEDNN_DEFAULT_FPMATH_MODE": lambda: os.environ.get("ONEDNN_DEFAULT_FPMATH_MODE", "strict").lower(),
 }
 
 
@@ -92,7 +106,7 @@ class TamperWatch:
         for name, now in _flags().items():
             before = self._flags.get(name)
             if before is not None and _exactness(now) < _exactness(before):
-                yield f"torch.backends: {name} was set from {before} to {now}"
+                yield f"{name} was set from {before} to {now}"
 
 
 def _callables(space: ModuleType | type) -> dict[str, Any]:
@@ -136,11 +150,21 @@ def _left_on() -> Iterator[str]:
             yield f"the function mode {type(mode).__name__} was left on"
     if torch._C._len_torch_dispatch_stack():
         yield "a dispatch mode was left on"
+    yield from _hooks_of_torch()
     hooks = (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile())
     if any(hook is not None for hook in hooks):
         yield "a trace or profile hook was left on"
     if torch.cuda.is_initialized() and torch.cuda.current_stream() != torch.cuda.default_stream():
         yield "another stream was left current"
+
+
+def _hooks_of_torch() -> Iterator[str]:
+    """Those that every module and every graph of the process would call."""
+    module = torch.nn.modules.module
+    if any(hooks for name, hooks in vars(module).items() if name.startswith("_global_") and isinstance(hooks, dict)):
+        yield "a hook on all modules was left on"
+    if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
+        yield "a hook on saved tensors was left on"
 
 
 def _flags() -> dict[str, bool | str]:

@@ -26,7 +26,7 @@ from guard.buffers import BUFFERS, give_back_spare
 from guard.channel import ChannelClosed, Message
 from guard.layout import Scalar, Slot
 from guard.outputs import WrongOutputs, as_tensors
-from guard.own_frames import told
+from guard.own_frames import told, words
 from guard.sandbox import enter, seal
 from guard.sandbox.seal import leave_common_ground
 from guard.tamper import TamperWatch
@@ -93,10 +93,11 @@ class Worker:
         except WrongOutputs as error:
             return {"i": number, "error": error.part, "message": str(error)[:_ANSWER_BYTES]}
         except MemoryError as error:
-            return {"i": number, "error": "memory", "message": str(error)[:_ANSWER_BYTES]}
+            return {"i": number, "error": "memory", "message": words(error)[:_ANSWER_BYTES]}
         except BaseException as error:  # noqa: BLE001 - candidate code: SystemExit and KeyboardInterrupt included
             said = told(error, self.source)
-            print(said, file=sys.stderr, flush=True)  # noqa: T201 - the log, which is handed back with the verdict
+            with contextlib.suppress(Exception):  # the stream may be closed, or no stream at all
+                print(said, file=sys.stderr, flush=True)  # noqa: T201 - the log, which is handed back with the verdict
             kind = "memory" if isinstance(error, torch.OutOfMemoryError) else "raised"
             return {"i": number, "error": kind, "message": said[:_ANSWER_BYTES]}
 
