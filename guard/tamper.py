@@ -31,8 +31,8 @@ Kind = Literal["changed", "precision"]
 Change = tuple[Kind, str]
 
 _MODULES: tuple[ModuleType, ...] = (
-    builtins, gc, json, math, numpy, os, random, statistics, sys, threading, time, timeit, torch, torch.functional, torch.nn.functional, torch.testing,
-    torch.cuda, torch.random,
+    builtins, gc, json, math, numpy, os, random, statistics, sys, threading, time, timeit, torch, torch.cuda,
+    torch.functional, torch.nn.functional, torch.random, torch.testing,
 )  # fmt: skip
 _CLASSES: tuple[type, ...] = (
     torch.Tensor, torch.Generator, torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph, json.JSONEncoder,
