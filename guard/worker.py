@@ -24,6 +24,7 @@ from guard import channel
 from guard import outputs as outputs_module
 from guard.buffers import BUFFERS, give_back_spare
 from guard.channel import ChannelClosed, Message
+from guard.interpreter import is_wanted, quicken
 from guard.layout import Scalar, Slot
 from guard.outputs import WrongOutputs, as_tensors
 from guard.own_frames import told, words
@@ -124,6 +125,8 @@ class Worker:
         """Import the candidate under a private name; its folder comes last on the path, ours not at all."""
         self._dps, self._names = message["dps"], message["names"]
         self._dtypes = [getattr(torch, name) for name in message["dtypes"]]
+        if is_wanted(self.source):
+            quicken()
         _forget_the_guard()
         sys.path.append(str(self.source))
         path = self.source / message["file"]
