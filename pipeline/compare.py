@@ -7,7 +7,7 @@ from guard.duel_record import Header, Published
 from guard.terms import TermsName
 from pipeline.device import choose_device
 from pipeline.evaluate import read_candidate, reference_of
-from pipeline.prepare import prepare
+from pipeline.prepare import load, prepare_task
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from tasks.candidate import Candidate
@@ -51,8 +51,9 @@ def compare(
     from guard.terms import terms_for
 
     device = choose_device(settings.device)
-    prepared = prepare(settings, name, device, progress)
-    baseline, candidate = (_read(one, prepared.asked, progress) for one in two)
+    task = load(settings, name)
+    baseline, candidate = (_read(one, task, progress) for one in two)
+    prepared = prepare_task(settings, task, device, progress)
     limits = {
         "precision": settings.precision, "build_limit_s": settings.build_limit_s,
         "evaluation_limit_s": settings.evaluation_limit_s, "host_memory_gib": settings.host_memory_gib,

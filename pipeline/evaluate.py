@@ -9,7 +9,7 @@ from guard.protocol import Protocol
 from guard.verdict import Verdict
 from pipeline.device import choose_device
 from pipeline.heartbeat import Heartbeat
-from pipeline.prepare import Prepared, prepare
+from pipeline.prepare import Prepared, load, prepare_task
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.settings import Settings
@@ -59,12 +59,9 @@ def evaluate(settings: Settings, name: str, solution: Path | None, progress: Pro
     from guard.session import Session
 
     device = choose_device(settings.device)
-    prepared = prepare(settings, name, device, progress)
-    candidate = (
-        reference_of(prepared.asked)
-        if solution is None
-        else read_candidate(solution, prepared.asked, progress)
-    )
+    task = load(settings, name)
+    candidate = reference_of(task) if solution is None else read_candidate(solution, task, progress)
+    prepared = prepare_task(settings, task, device, progress)
     protocol = protocol_for(settings.protocol, device, settings, prepared.judged)
 
     def said(step: str) -> None:

@@ -11,7 +11,7 @@ from leaderboard.snapshot import Snapshot, take_snapshot
 from leaderboard.submission_score import score_submission
 from pipeline.device import choose_device
 from pipeline.evaluate import read_candidate
-from pipeline.prepare import prepare
+from pipeline.prepare import load, prepare_task
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.score import table_records, tables_for, verified
@@ -62,8 +62,9 @@ def submitted(settings: Settings, name: str, solution: Path, progress: Progress)
     from guard.session import Session
 
     device = choose_device(settings.device)
-    prepared = prepare(settings, name, device, progress)
-    candidate = read_candidate(solution, prepared.asked, progress)
+    task = load(settings, name)
+    candidate = read_candidate(solution, task, progress)
+    prepared = prepare_task(settings, task, device, progress)
     protocol = protocol_for("final", device, settings, prepared.judged)
     command = f"kernelarc snapshot {name} --solution {solution.name} --device {device}"
     with Session(device, inputs=settings.inputs) as session:

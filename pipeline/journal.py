@@ -134,7 +134,10 @@ def _parsed(line: bytes, path: Path, number: int) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError):
         raise TaskError(
-            "is not a JSON line", file=path, field=f"line {number}", mend="the journal was edited"
+            "is not a JSON line: the journal was edited",
+            file=path,
+            field=f"line {number}",
+            mend="put it back from a copy, or begin a new run",
         ) from None
 
 
@@ -143,7 +146,7 @@ def _event(content: Any, path: Path, number: int) -> Event:
         return Event.model_validate(content)
     except ValidationError:
         raise TaskError(
-            "is no event this version knows", file=path, field=f"line {number}", mend="start a new run"
+            "is no event this version knows", file=path, field=f"line {number}", mend="begin a new run"
         ) from None
 
 

@@ -1,11 +1,12 @@
 """The language model of a run: its endpoint or command by the settings, with every call kept in the run's folder."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pipeline.run_folder import Run
-from pipeline.settings import Settings
+from pipeline.settings import OF_A_MODEL, Settings
+from tasks.errors import TaskError
 
 if TYPE_CHECKING:
     from agents.language_model import Model
@@ -16,6 +17,24 @@ CALLS = "calls"
 
 def has_model(settings: Settings) -> bool:
     return settings.model is not None or settings.model_command is not None
+
+
+def expect_used(given: Mapping[str, Any], settings: Settings) -> None:
+    """`TaskError` for what the command line says of a model that takes no part: it would be dropped silently.
+
+    A settings file may name a model for other runs than this one, so only what is `given` counts.
+    """
+    options = [option for option in OF_A_MODEL if given.get(option) is not None]
+    field = f"--{options[0].replace('_', '-')}" if options else ""
+    if options and not has_model(settings):
+        mend = "name it by --model, or leave this out"
+        raise TaskError("is of a language model, and none is named", field=field, mend=mend)
+    if options and settings.agents and MODEL_AGENT not in settings.agents:
+        raise TaskError(
+            f"is of a language model, which is not among the agents {', '.join(settings.agents)}",
+            field=field,
+            mend=f"add `{MODEL_AGENT}` to --agents, or leave this out",
+        )
 
 
 def model_name(settings: Settings) -> str:

@@ -11,7 +11,7 @@ from pipeline.failure import Interrupted
 from pipeline.journal import Event
 from pipeline.judging import Judging, open_judging
 from pipeline.language_models import MODEL_AGENT, has_model
-from pipeline.prepare import prepare
+from pipeline.prepare import load, prepare, prepare_task
 from pipeline.progress import Progress
 from pipeline.run_folder import Header, Run
 from pipeline.settings import Device, Settings
@@ -27,9 +27,12 @@ def begin(
     """A new run in a folder of its own; its header says all that is needed to go on with it."""
     taking_part = _agents(settings)
     if command == "submit":
-        expect_writable(settings.out or ROOT)
+        expect_writable(settings.out or ROOT, "--out")
+    expect_writable(settings.runs, "--runs")
     device = _device(settings, settings.device)
-    prepared = prepare(settings, name, device, progress)
+    task = load(settings, name)
+    starts = starts_for(settings, task, progress) if "template" in taking_part else {}
+    prepared = prepare_task(settings, task, device, progress)
     header = Header(
         command=command,
         task=prepared.asked.name,
@@ -38,7 +41,7 @@ def begin(
         agents=taking_part,
         budget=settings.budget_on(device),
         settings=settings.model_copy(update={"device": device}),
-        starts=starts_for(settings, prepared.asked, progress) if "template" in taking_part else {},
+        starts=starts,
     )
     with (
         open_judging(settings, prepared, device, progress) as judging,

@@ -3,15 +3,16 @@
 import difflib
 import os
 import re
-import tomllib
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from guard.verdict import PrecisionPolicy
+from pipeline.settings_file import keys_in, settings_file
 from tasks.errors import TaskError
 from tasks.value import Value
 
@@ -21,9 +22,10 @@ Target = Literal["B200", "LOCAL"]
 ProtocolName = Literal["smoke", "search", "final"]
 
 PREFIX = "KERNELARC_"
-FILES = ("kernelarc.toml", "kernelarc.yaml", "kernelarc.yml")
 LISTS = {"data": os.pathsep, "agents": ",", "warm_start": os.pathsep}
 """The settings that hold several values, and what parts them in one text."""
+OF_A_MODEL = ("model", "base_url", "model_command", "price_in", "price_out")
+"""What is said of a language model, and of nothing else."""
 
 
 class Settings(Value):
@@ -80,11 +82,28 @@ class Settings(Value):
     out: Path | None = None
     """Folder a submission is written to; none: `submissions/ready` or `submissions/draft`."""
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _says_something(cls, value: Any) -> Any:
+        if isinstance(value, bool):  # pydantic would read true as 1
+            raise ValueError("no setting is a yes or a no")
+        each = value if isinstance(value, tuple | list) else (value,)
+        if any(isinstance(one, str) and not one.strip() for one in each):
+            raise ValueError("something should stand there")
+        return value
+
     @field_validator("memory")
     @classmethod
     def _is_a_retention(cls, value: str) -> str:
         if not re.fullmatch(r"none|all|(fifo|top)(:[1-9]\d{0,8})?", value):
-            raise ValueError("the memory is none, fifo, fifo:N, top, top:N or all")
+            raise ValueError("should be none, fifo, fifo:N, top, top:N or all")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not _is_url(value):
+            raise ValueError("should be http://HOST[:PORT][/PATH] or https://...")
         return value
 
     @field_validator("data", "warm_start", "runs", "out")
@@ -100,9 +119,22 @@ class Settings(Value):
         return self.budget if self.budget is not None else (60 if device == "cuda" else 10)
 
 
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # `ValueError` for what is no port
+    except ValueError:
+        return False
+    bare = text.isprintable() and " " not in text
+    return bare and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 _DEFAULTS = {
     "budget": "10 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
-    "out": "submissions", "warm_start": "nothing",
+    "out": "submissions", "warm_start": "nothing", "runs": "runs", "patience": "to go on to the budget's end",
+    "max_seconds": "no limit", "max_gpu_seconds": "no limit", "max_tokens": "no limit", "max_dollars": "no limit",
+    "model": "no language model", "model_command": "no language model", "base_url": "the library's own",
+    "blackboard": "a file in the run's folder", "cluster": "to judge in this process",
 }  # fmt: skip
 """In words, where the value itself only says that the machine, or everything, decides."""
 
@@ -123,23 +155,52 @@ def read_settings(
     merged: dict[str, tuple[Any, str | None, str]] = {}
     for layer in layers:
         merged.update(layer)
-    return _validated(merged, folder or Path.cwd())
+    settings = _validated(merged, folder or Path.cwd())
+    if any(given.get(option) is not None for option in OF_A_MODEL):
+        from pipeline.language_models import expect_used
+
+        expect_used(given, settings)
+    return settings
 
 
 def _validated(merged: Mapping[str, tuple[Any, str | None, str]], folder: Path) -> Settings:
     values = {key: _parted(key, value) for key, (value, _, _) in merged.items()}
+    if values.get("agents") in ((), []):  # nobody means "everybody" by that
+        raise _no_agents(*merged["agents"][1:], folder)
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         key = str(first["loc"][0])
         _, place, field = merged[key]
+        file = settings_file(folder) if place is None else place or None
+        said = first["msg"].removeprefix("Value error, ")
         raise TaskError(
-            f"{first['msg'][0].lower()}{first['msg'][1:]}, not {values[key]!r}",
-            file=_settings_file(folder) if place is None else place or None,
+            f"{said[0].lower()}{said[1:]}, not {_shown(values[key])}",
+            file=file,
             field=field,
             mend=f"the default is {_DEFAULTS.get(key) or repr(Settings.model_fields[key].default)}",
         ) from None
+
+
+def _no_agents(place: str | None, field: str, folder: Path) -> TaskError:
+    from agents import AGENTS
+
+    return TaskError(
+        "names no agent",
+        file=settings_file(folder) if place is None else place or None,
+        field=field,
+        mend=f"name some of {', '.join(AGENTS)}, or leave it out for all of them",
+    )
+
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 80
+
+
+def _shown(value: Any) -> str:
+    """As it was written, cut short; of what a file nests a few levels alone."""
+    return str(value).lower() if isinstance(value, bool) else _BRIEF.repr(value)
 
 
 def _parted(key: str, value: Any) -> Any:
@@ -165,44 +226,12 @@ def _nearest(key: str, cutoff: float = 0.6) -> str | None:
     return next(iter(difflib.get_close_matches(key, Settings.model_fields, 1, cutoff)), None)
 
 
-def _settings_file(folder: Path) -> Path | None:
-    present = [folder / name for name in FILES if (folder / name).exists()]
-    if len(present) > 1:
-        raise TaskError(
-            f"there are also settings in {present[1].name}", file=present[0], mend="keep one of the two files"
-        )
-    return present[0] if present else None
-
-
 def _from_file(folder: Path) -> dict[str, Any]:
-    file = _settings_file(folder)
-    if file is None:
-        return {}
-    content = _parsed(file)
-    if not isinstance(content, dict):
-        raise TaskError(
-            "holds no keys", file=file, mend="write one `key: value` a line, such as `budget: 24`"
-        )
+    file = settings_file(folder)
+    content = keys_in(file) if file is not None else {}
     for key in content:
         if key not in Settings.model_fields:
             near = _nearest(str(key))
             mend = f"perhaps {near}" if near else f"the settings are {', '.join(Settings.model_fields)}"
             raise TaskError("no such setting", file=file, field=str(key), mend=mend)
     return content
-
-
-def _parsed(file: Path) -> Any:
-    if not file.is_file():
-        raise TaskError("cannot be read (it is no file)", file=file, mend="make it a readable text file")
-    try:
-        text = file.read_text(encoding="utf-8")
-        return tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text) or {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"cannot be read ({error})", file=file, mend="make it a readable text file") from None
-    except RecursionError:
-        raise TaskError("nests too deeply to be read", file=file, mend="write one key a line") from None
-    except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
-        kind = "TOML" if file.suffix == ".toml" else "YAML"
-        raise TaskError(
-            f"is not valid {kind}: {' '.join(str(error).split())}", file=file, mend="mend that line"
-        ) from None

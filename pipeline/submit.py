@@ -12,11 +12,12 @@ from guard.errors import GuardBroken
 from guard.verdict import Measurement
 from pipeline.journal import Event
 from pipeline.judging import TARGETS, Foreseen, Judging
+from pipeline.language_models import MODEL_AGENT
 from pipeline.progress import Progress
 from pipeline.protocols import protocol_for
 from pipeline.run_folder import Final, Outcome, Run, remembered
 from pipeline.search_setup import open_search
-from pipeline.settings import Settings
+from pipeline.settings import OF_A_MODEL, Settings
 from submissions.facts import Provenance
 from submissions.package import package
 from submissions.submission import Submission
@@ -144,15 +145,16 @@ def command_of(run: Run) -> str:
     return (
         f"kernelarc submit {header.task} --budget {header.budget} --agents {','.join(header.agents)} "
         f"--seed {settings.seed} --device {header.device} --target {settings.target} "
-        f"--precision {settings.precision} --inputs {settings.inputs}{_chosen(settings)}"
+        f"--precision {settings.precision} --inputs {settings.inputs}"
+        f"{_chosen(settings, of_a_model=MODEL_AGENT in header.agents)}"
     )
 
 
-def _chosen(settings: Settings) -> str:
+def _chosen(settings: Settings, of_a_model: bool) -> str:
     """What changes a search and is not as it is by default."""
     names = (
         "memory", "workers", "policy", "patience", "max_seconds", "max_gpu_seconds", "max_tokens", "max_dollars",
-        "model", "base_url", "model_command", "price_in", "price_out",
+        *(OF_A_MODEL if of_a_model else ()),
     )  # fmt: skip
     chosen = {name: getattr(settings, name) for name in names}
     return "".join(

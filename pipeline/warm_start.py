@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from pipeline.journal import read_events
 from pipeline.progress import Progress
 from pipeline.run_folder import JOURNAL, Header, recorded_verdicts
 from pipeline.settings import Settings
+from tasks.errors import TaskError
 from tasks.task import Task
 
 if TYPE_CHECKING:
@@ -55,8 +58,7 @@ def records_of_run(folder: Path) -> "list[Record]":
     import tasks
     from agents.templates import FAMILIES
 
-    content, _ = read_events(folder / JOURNAL)
-    header = Header.model_validate(content)
+    header = header_of(folder)
     task = tasks.load(header.task, data_roots=header.settings.data)
     verdicts = {v.candidate_digest: v for v in recorded_verdicts(folder)}
     matched = ((family, family.matches(task)) for family in FAMILIES.values())
@@ -66,6 +68,20 @@ def records_of_run(folder: Path) -> "list[Record]":
         if match is not None and verdicts
         for record in _records(family, match, task, verdicts, header.settings.target)
     ]
+
+
+def header_of(folder: Path) -> Header:
+    """What a run was begun with. Raises `TaskError`."""
+    content, _ = read_events(folder / JOURNAL)
+    try:
+        return Header.model_validate(content)
+    except ValidationError:
+        raise TaskError(
+            "is no header this version knows",
+            file=folder / JOURNAL,
+            field="line 1",
+            mend="leave this run out of --warm-start",
+        ) from None
 
 
 def _records(

@@ -81,6 +81,12 @@ def read_pieces(folder: Path) -> Pieces:
 def _contents(folder: Path, found: list[Discrepancy]) -> dict[str, bytes]:
     if not folder.is_dir():
         raise TaskError("is not a submission's folder", file=folder, mend="name a folder that submit made")
+    if not any((folder / name).exists() or (folder / name).is_symlink() for name in NAMES):
+        raise TaskError(
+            f"holds nothing of a submission (no {EVIDENCE} and none of its other files)",
+            file=folder,
+            mend="name a folder that submit made",
+        )
     content = {}
     for path in sorted(folder.iterdir()):
         if path.name not in NAMES:

@@ -104,16 +104,17 @@ def _amounts_to(evidence: Evidence) -> Iterator[Discrepancy]:
 def _place(folder: Path, evidence: Evidence) -> Iterator[Discrepancy]:
     """Where submissions are kept the digest names the folder, and a draft never lies among what is ready.
 
-    Anywhere else a folder may be called what its owner likes: its content says which it is.
+    That holds on a shelf of another name too. Anywhere else a folder may be called what its owner likes: its
+    content says which it is.
     """
     names = folder.parts[-4:-1]
-    if names[1:] == shelf(evidence.task) and names[0] in ("ready", "draft"):
-        if folder.name != evidence.digest[:12]:
-            problem = (
-                f"its content is that of {evidence.digest[:12]}: rename it to that, or keep it elsewhere"
-            )
-            yield Discrepancy(file=folder.name, field="name of the folder", problem=problem)
-        yield from differences(str(folder.name), evidence.readiness, names[0], "place of the folder")
+    kept = names[1:] == shelf(evidence.task) and names[0] in ("ready", "draft")
+    if kept and folder.name != evidence.digest[:12]:
+        problem = f"its content is that of {evidence.digest[:12]}: rename it to that, or keep it elsewhere"
+        yield Discrepancy(file=folder.name, field="name of the folder", problem=problem)
+    nearest = next((name for name in reversed(names) if name in ("ready", "draft")), None)
+    if kept or nearest == "ready":
+        yield from differences(str(folder.name), evidence.readiness, nearest, "place of the folder")
 
 
 def _digests(submission: Submission) -> Iterator[Discrepancy]:

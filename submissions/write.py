@@ -43,19 +43,20 @@ def write(submission: Submission, root: Path = ROOT) -> Path:
     return folder
 
 
-def expect_writable(root: Path) -> None:
+def expect_writable(root: Path, option: str = "--out") -> None:
     """`TaskError` when no folder can be made in `root`: better said before a search than after it. Leaves nothing."""
     probe = root / f".{os.getpid()}-{secrets.token_hex(4)}"
     try:
         _remove_empty(_make_parents(probe))
     except OSError as error:
         if error.errno in _ASKED_WRONGLY:
-            raise _badly_chosen(root, error.strerror) from error
+            raise _badly_chosen(root, error.strerror, option) from error
         raise GuardBroken(f"{root} could not be written: {error.strerror}") from error
 
 
-def _badly_chosen(folder: Path, why: str | None) -> TaskError:
-    return TaskError(f"cannot be written to: {why}", file=folder, mend="choose another folder with --out")
+def _badly_chosen(folder: Path, why: str | None, option: str = "--out") -> TaskError:
+    problem, mend = f"cannot be written to: {(why or '').lower()}", f"choose another folder with {option}"
+    return TaskError(problem, file=folder, field=option, mend=mend)
 
 
 def _write_whole(folder: Path, content: dict[str, bytes]) -> None:

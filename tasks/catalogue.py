@@ -9,6 +9,7 @@ from tasks.errors import TaskError
 from tasks.sources import SOURCES
 from tasks.sources.base import SUBSET_FOLDERS, TaskEntry
 from tasks.sources.folder import DEFINITION
+from tasks.sources.parquet import is_table
 
 DATA_VARIABLE = "SOL_EXECBENCH_DATA"
 BLOB_VARIABLE = "FLASHINFER_TRACE_DIR"
@@ -25,6 +26,13 @@ def data_roots_or_default(data_roots: Sequence[Path] = ()) -> tuple[Path, ...]:
     for root in chosen:
         if not root.exists():
             raise TaskError("does not exist", file=root, field=field, mend="correct the data root")
+        if not root.is_dir() and not is_table(root):
+            raise TaskError(
+                "is neither a folder nor a parquet file",
+                file=root,
+                field=field,
+                mend="give the folder of the data set, or a .parquet file of it",
+            )
     return tuple(chosen)
 
 

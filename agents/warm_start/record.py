@@ -45,7 +45,13 @@ def _records_of(file: Path) -> list[Record]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"cannot be read ({error})", file=file, mend="name a landscape or a folder") from None
+        why = (error.strerror or "").lower() if isinstance(error, OSError) else "it is no UTF-8"
+        raise TaskError(
+            f"cannot be read ({why})",
+            file=file,
+            field="--warm-start",
+            mend="name a landscape, a folder of them, or a run",
+        ) from None
     lines = text[: text.rfind("\n") + 1].splitlines()  # the last one may have been cut off
     found: list[Record] = []
     about: dict[str, str | None] = {}

@@ -20,9 +20,7 @@ def expression_findings(
 ) -> Iterator[LintFinding]:
     """Expressions in file order; `given` are axes to which every workload gives a value."""
     known = {n for n, axis in definition.axes.items() if not isinstance(axis, AxisExpr)} | given
-    constant = {
-        n: a.value for n, a in definition.axes.items() if isinstance(a, AxisConst) and n not in given
-    }
+    constant = {n: a.value for n, a in definition.axes.items() if isinstance(a, AxisConst) and n not in given}
     for name, axis in definition.axes.items():
         if not isinstance(axis, AxisExpr):
             continue

@@ -62,6 +62,19 @@ class ParquetSource:
         )
 
 
+def is_table(path: Path) -> bool:
+    """Whether it is a file that says, by its name or its first bytes, that it is a parquet file."""
+    if not path.is_file():
+        return False
+    if path.suffix == ".parquet":
+        return True
+    try:
+        with path.open("rb") as stream:
+            return stream.read(4) == b"PAR1"
+    except OSError:
+        return False
+
+
 def _columns(file: Path, names: tuple[str, ...] | list[str]) -> list[tuple[Any, ...]]:
     """The rows of `file` reduced to `names`; an optional column that is missing reads as None."""
     present = _column_names(file)

@@ -165,10 +165,76 @@ def test_an_unknown_agent_is_bad_input_and_the_agents_are_named(problem):
 
 
 def test_verify_names_what_does_not_hold_and_exits_1(problem, tmp_path):
-    (tmp_path / "empty").mkdir()
-    result = run("verify", tmp_path / "empty", "--json")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "evidence.json").write_text("{}")
+    result = run("verify", tmp_path / "half", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["discrepancies"]
+
+
+def test_bad_input_is_one_line_before_anything_is_prepared(problem, tmp_path, monkeypatch):
+    """Nothing is said of shrinking, and no folder of a run is left, where a file that was named cannot be used."""
+    monkeypatch.setattr(pipeline.prepare, "cpu_share", lambda task: task.model_copy(update={"workloads": ()}))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("words")
+    lines = (
+        (("evaluate", problem, "--solution", "nowhere.json"), "nowhere.json: does not exist"),
+        (("evaluate", problem, "--solution", "folder"), "folder: is a folder without solution.json"),
+        (("compare", problem, "nowhere.json", "reference"), "nowhere.json: does not exist"),
+        (("search", problem, "--warm-start", "nowhere"), "nowhere `--warm-start`: cannot be read"),
+        (("search", problem, "--runs", "plain"), "plain `--runs`: cannot be written to"),
+        (("submit", problem, "--out", "plain"), "plain `--out`: cannot be written to"),
+        (("tasks", "--data", "plain"), "plain `--data`: is neither a folder nor a parquet file"),
+        (("verify", "folder"), "folder: holds nothing of a submission"),
+    )
+    for line, says in lines:
+        result = run(*line, *(("--device", "cpu") if line[0] not in ("tasks", "verify") else ()))
+        assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+        (sentence,) = result.stderr.splitlines()
+        assert sentence.startswith(f"kernelarc: {says}") and "; " in sentence
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("max_atol", -1), ("max_rtol", -0.1), ("required_matched_ratio", -1), ("max_error_cap", -1)],
+)
+def test_a_tolerance_below_zero_loads_and_is_refused_by_name_when_it_should_judge(problem, field, value):
+    file = problem / "workload.jsonl"
+    second = json.loads(file.read_text().splitlines()[1])
+    second["tolerance"][field] = value
+    file.write_text(file.read_text().splitlines()[0] + "\n" + json.dumps(second) + "\n")
+    assert run("show", problem).exit_code == 0 and run("lint", problem).exit_code == 0
+    for command in ("evaluate", "search", "submit"):
+        result = run(command, problem, "--device", "cpu")
+        assert result.exit_code == 2
+        assert f"workload.jsonl `line 2: tolerance.{field}`: is {value}" in result.stderr
+        assert result.stderr.endswith("; give at least 0\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--agents", ""), "`--agents`: names no agent; name some of reference, compile, library"),
+        (("--agents", ","), "`--agents`: names no agent; name some of"),
+        (("--model", "m", "--base-url", "not a url"), "`--base-url`: should be http://"),
+        (("--model", "m", "--base-url", "ftp://host/v1"), "`--base-url`: should be http://"),
+        (("--model", "m", "--base-url", "localhost:8000"), "`--base-url`: should be http://"),
+        (("--model", "m", "--base-url", "http://host:99999999"), "`--base-url`: should be http://"),
+        (("--model", "m", "--agents", "reference"), "`--model`: is of a language model, which is not among"),
+        (("--base-url", "http://host/v1"), "`--base-url`: is of a language model, and none is named"),
+        (("--price-in", "3"), "`--price-in`: is of a language model, and none is named"),
+        (("--model", ""), "`--model`: something should stand there"),
+        (("--runs", ""), "`--runs`: something should stand there"),
+        (("--patience", "-1"), "not -1; the default is to go on to the budget's end"),
+        (("--memory", "top:x"), "`--memory`: should be none, fifo"),
+    ],
+)
+def test_an_option_that_would_be_dropped_or_fail_later_is_bad_input(problem, tmp_path, options, says):
+    for command in ("search", "submit"):
+        result = run(command, problem, "--device", "cpu", *options)
+        assert result.exit_code == 2 and says in result.stderr, result.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 def test_resuming_what_is_no_run_is_bad_input(problem, tmp_path):

@@ -44,7 +44,18 @@ def test_lists_may_be_written_as_one_text(tmp_path):
         ("evaluation_limit_s: .nan\n", "`evaluation_limit_s`"),
         ("precision: sloppy\n", "`precision`: input should be 'strict', 'reference' or 'tolerance'"),
         ("[1, 2]\n", "holds no keys"),
-        ("a: [1\n", "is not valid YAML"),
+        ("a: [1\n", "`line 2`: is not valid YAML: expected ',' or ']'"),
+        ("device: cpu\nruns: [a\nx: }\n", "`line 3`: is not valid YAML"),
+        ("seed: " + "9" * 5000, "is not valid YAML: exceeds the limit"),
+        ("runs: 2026-02-31\n", "is not valid YAML"),
+        ("budget: true\n", "`budget`: no setting is a yes or a no, not true"),
+        ("host_memory_gib: yes\n", "`host_memory_gib`: no setting is a yes or a no"),
+        ("seed: false\n", "`seed`: no setting is a yes or a no, not false"),
+        ("agents: []\n", "`agents`: names no agent"),
+        ("agents: 3\n", "`agents`: input should be a valid tuple"),
+        ("base_url: ftp://host\n", "`base_url`: should be http://"),
+        ("memory: top:x\n", "`memory`: should be none"),
+        ("patience: 0\n", "the default is to go on to the budget's end"),
     ],
 )
 def test_a_fault_in_the_file_is_one_sentence_with_file_and_key(tmp_path, text, says):
@@ -53,6 +64,33 @@ def test_a_fault_in_the_file_is_one_sentence_with_file_and_key(tmp_path, text, s
         read_settings({}, {}, tmp_path)
     assert str(tmp_path / "kernelarc.yaml") in str(caught.value)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("field", [name for name in Settings.model_fields])
+def test_no_setting_takes_a_yes_for_a_value(tmp_path, field):
+    (tmp_path / "kernelarc.toml").write_text(f"{field} = true\n")
+    with pytest.raises(TaskError, match=f"kernelarc.toml `{field}`"):
+        read_settings({}, {}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("seed 1\n", "`line 1`: is not valid TOML: expected '='"),
+        ("seed = 1\nruns = [", "`last line`: is not valid TOML"),
+        ("seed = " + "9" * 5000, "is not valid TOML: exceeds the limit"),
+    ],
+)
+def test_a_toml_file_that_does_not_parse_is_named_with_its_line(tmp_path, text, says):
+    (tmp_path / "kernelarc.toml").write_text(text)
+    with pytest.raises(TaskError) as caught:
+        read_settings({}, {}, tmp_path)
+    assert says in str(caught.value) and caught.value.mend
+
+
+def test_a_model_in_a_file_is_for_the_runs_that_let_it_take_part(tmp_path):
+    (tmp_path / "kernelarc.toml").write_text('model = "m"\nbase_url = "http://h/v1"\n')
+    assert read_settings({"agents": "reference"}, {}, tmp_path).agents == ("reference",)
 
 
 def test_a_fault_in_the_environment_names_the_variable(tmp_path):

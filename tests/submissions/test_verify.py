@@ -102,6 +102,22 @@ def test_a_draft_moved_among_what_is_ready_is_named(tmp_path: Path) -> None:
     assert places(verify(smuggled)) == {(folder.name, "place of the folder")}
 
 
+@pytest.mark.parametrize("shelf", ["L1/other", "L1", ""])
+def test_a_draft_among_what_is_ready_is_named_on_whatever_shelf_it_lies(tmp_path: Path, shelf: str) -> None:
+    folder = write(draft(), tmp_path)
+    smuggled = tmp_path / "ready" / shelf / folder.name
+    shutil.copytree(folder, smuggled)
+    assert places(verify(smuggled)) == {(folder.name, "place of the folder")}
+
+
+@pytest.mark.parametrize("name", [None, "notes.txt"])
+def test_a_folder_with_nothing_of_a_submission_in_it_is_bad_input(tmp_path: Path, name: str | None) -> None:
+    if name is not None:
+        (tmp_path / name).write_text("")
+    with pytest.raises(TaskError, match="holds nothing of a submission"):
+        verify(tmp_path)
+
+
 def test_a_folder_copied_elsewhere_still_verifies(folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(folder, tmp_path / "inbox" / folder.name)
     assert verify(copy) == ()

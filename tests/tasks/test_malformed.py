@@ -275,7 +275,11 @@ SOLUTIONS: dict[str, tuple[Spoil, str, str]] = {
     "a source that is no file": (_and("."), "sources[1].path", "names no file"),
     "a source whose name is too long": (_and("a" * 5000), "sources[1].path", "longer"),
     "a source whose path is too long": (_and("abc/" * 400 + "a.py"), "sources[1].path", "longer"),
-    "a file where a folder is needed": (_and("a", "a/b.py"), "sources[1].path", r"sources\[2\] needs a folder"),
+    "a file where a folder is needed": (
+        _and("a", "a/b.py"),
+        "sources[1].path",
+        r"sources\[2\] needs a folder",
+    ),
     "a source twice by two spellings": (_and("./main.py"), "sources[1].path", r"sources\[0\] again"),
     "no sources": (_solution(sources=[]), "sources", "not empty"),
     "sources that are no list": (_solution(sources={"main.py": "x"}), "sources", "a list"),
