@@ -38,8 +38,18 @@ else
 fi
 
 # The guard starts many processes, and modules that are compiled start three times faster. Compiling what is
-# imported takes five seconds; compiling all that is installed would take thirty.
+# imported takes some seconds; compiling all that is installed would take thirty. Workers and programs may not write
+# here: what they alone import, and is left out, is compiled again in every run.
 PYTHONDONTWRITEBYTECODE='' .venv/bin/python - <<'PYTHON' 2>/dev/null || true
 import click, jinja2, numpy, optuna, pydantic, rich.progress, safetensors.torch, scipy.stats, torch, triton, yaml
 import torch._dynamo, torch._inductor.compile_fx, triton.compiler, triton.runtime.interpreter
+import contextlib, importlib
+for name in ("_dynamo.backends.cudagraphs", "_dynamo.backends.distributed", "_dynamo.backends.tvm", "_dynamo.repro.after_dynamo",
+             "_functorch._aot_autograd.subclass_codegen", "_inductor.codegen.cpp", "_inductor.codegen.memory_planning",
+             "_inductor.compiler_bisector", "_subclasses.schema_check_mode", "distributed.tensor.experimental",
+             "export._trace", "export._unlift", "fx.experimental.validator", "utils.cpp_extension"):
+    with contextlib.suppress(ImportError):
+        importlib.import_module(f"torch.{name}")
+import triton.compiler.code_generator, triton.experimental.gluon
+torch._inductor.codegen.common.init_backend_registration()
 PYTHON
