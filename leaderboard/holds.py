@@ -88,7 +88,7 @@ def holds(
         workloads = compare_pairs(pairs, getattr(rule, basis), rule, shift, capped)
     compared = {w.uuid for w in workloads}
     return Holding(
-        answer=_overall(verdict, found, workloads),
+        answer=overall(verdict, found, workloads),
         snapshot=snapshot.digest,
         verdict=verdict.digest,
         basis=BASES[basis],
@@ -148,7 +148,7 @@ def _differences(
         yield Difference(what="timer", then=then_said, now=now_said, bars=True)
 
 
-def _overall(verdict: Verdict, found: Sequence[Difference], workloads: Sequence[WorkloadHolding]) -> Answer:
+def overall(verdict: Verdict, found: Sequence[Difference], workloads: Sequence[WorkloadHolding]) -> Answer:
     """The worst of all: a sure slowdown before an open question, an open question before a sure gain."""
     if verdict.status == "rejected":
         return Answer.REJECTED

@@ -40,6 +40,8 @@ class Recheck(Value):
     snapshot: Snapshot
     verdict: Verdict
     holding: Holding
+    protocol: Protocol
+    """Under which it was judged."""
 
 
 def recheck(
@@ -87,7 +89,7 @@ def recheck(
         part_of=task.digest,
         rule=rule,
     )
-    return Recheck(snapshot=snapshot, verdict=verdict, holding=holding)
+    return Recheck(snapshot=snapshot, verdict=verdict, holding=holding, protocol=protocol)
 
 
 def environment_here(device: Chosen) -> Environment:

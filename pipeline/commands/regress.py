@@ -50,6 +50,8 @@ def regress(
 
     Where none is named, all under leaderboard/snapshots, the sentinels first; `kernelarc sentinels` takes these.
 
+    What the first processes leave open is judged by as many more where time allows.
+
     Every check adds a session to the series of its card; after three with a new driver and eight with older
     ones the series answers too. Exit 0 when nothing is slower, 1 when something is, cannot be told, or was
     left out, 2 when this is not the baseline's device.

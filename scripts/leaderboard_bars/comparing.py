@@ -2,6 +2,7 @@
 
 from guard.judge import judge
 from leaderboard.equivalence import Margins
+from leaderboard.gate import a_look
 from leaderboard.holds import Holding, holds
 from leaderboard.snapshot import Snapshot
 from leaderboard.snapshot_file import rebuild
@@ -31,7 +32,7 @@ def inject(bench: Bench, name: str) -> Row:
     share = bench.asked.injection / 100 if name == bench.asked.injected else 0.0
     task = bench.task(snapshot)
     candidate = bench.sentinel(name, task, cycles_of(snapshot.times[0].medians_ms, share, snapshot))
-    return {**_compared(bench, snapshot, task, candidate, FINDING), "injected": share}
+    return {**_compared(bench, snapshot, task, candidate, a_look(FINDING)), "injected": share}
 
 
 def repeat(bench: Bench, name: str) -> Row:

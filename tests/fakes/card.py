@@ -24,7 +24,7 @@ class Card:
     def __init__(self) -> None:
         self.environment, self.seed = H200, 0
         self.slower: dict[str, float] = {}
-        self.rejects = False
+        self.rejects, self.spread = False, 0.002
         self.judged: list[tuple[str, int]] = []
 
     def __call__(
@@ -36,7 +36,7 @@ class Card:
         factor = self.slower.get(task.name, 1.0)
         slower = {w.uuid: factor / (place + 1) for place, w in enumerate(task.workloads)}
         verdict = verdict_on(
-            task, judged, seed=self.seed, slower=slower, spread=0.002, environment=self.environment,
+            task, judged, seed=self.seed, slower=slower, spread=self.spread, environment=self.environment,
             protocol=protocol,
         )  # fmt: skip
         if not self.rejects:

@@ -128,3 +128,17 @@ def test_a_solution_that_is_rejected_is_no_snapshot(card: Card, tmp_path: Path) 
     done = run("snapshot", folder, "--solution", file, "--out", tmp_path / "s")
     assert done.exit_code == 2 and "not as the reference" in done.stderr
     assert not (tmp_path / "s").exists()
+
+
+def test_what_ten_processes_leave_open_is_judged_by_ten_more_and_no_other(card: Card) -> None:
+    names = ("sentinel_copy", "sentinel_reduce")
+    files = taken(*names)
+    card.judged.clear()
+    card.spread = 0.04
+    done = run("regress", *files[:1], "--json")
+    (said,) = json.loads(done.stdout)
+    assert card.judged == [("sentinel_copy", 10)] * 2 and "a second look" in done.stderr
+    assert said["holding"]["workloads"][0]["processes"] == [10, 20]
+    card.judged.clear()
+    card.spread = 0.002
+    assert run("regress", *files[1:]).exit_code == 0 and card.judged == [("sentinel_reduce", 10)]
