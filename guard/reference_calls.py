@@ -34,6 +34,7 @@ class _Open:
     outputs: list[list[Slot]]
     """One list of slots a timed call; a single one otherwise."""
     poison: list[torch.Tensor | None] = field(default_factory=list)
+    kind: str = "fresh"
     before: tuple[torch.Tensor, ...] | None = None
 
 
@@ -65,7 +66,7 @@ class Calls:
         again = kind in AGAIN or self._shifts.random() < _SAME_PLACE
         placed = self._prepare(workload, drawn, dps, copies=1, poisoned=True, again=again)
         if self._open is not None:
-            self._open.before = self.values.before(workload, index, kind)
+            self._open.kind, self._open.before = kind, self.values.before(workload, index, kind)
         return placed
 
     def timed(self, workload: int, index: int, dps: bool, policy: PrecisionPolicy) -> Message:
@@ -130,7 +131,7 @@ class Calls:
             poison=call.poison,
             tolerance=self._tolerance(call),
             policy=self._policy,
-            honest=self.values.honest_error(call.workload, self._policy),
+            honest=self.values.honest_error(call.workload, self._policy, call.kind),
             before=call.before,
         )
         finding = first_finding(record)

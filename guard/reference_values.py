@@ -1,5 +1,6 @@
 """Inputs and expected values: the official stream, and fresh ones from seeds that nobody else knows."""
 
+import contextlib
 import hashlib
 import math
 import os
@@ -17,6 +18,7 @@ from guard.compare import compare
 from guard.layout import room
 from guard.outputs import WrongOutputs, as_tensors
 from guard.rearranged import rearranged
+from guard.rescaled import rescale
 from guard.verdict import PrecisionPolicy
 from tasks.dtypes import torch_dtype
 from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
@@ -60,7 +62,7 @@ class Values:
         ]
         self.marks = ["synthetic-inputs"] if any(generator.synthetic for generator in self.generators) else []
         self._after: dict[_POSITION, Any] = {}
-        self._honest: dict[tuple[int, PrecisionPolicy], tuple[float, ...] | None] = {}
+        self._honest: dict[tuple[int, PrecisionPolicy, bool], tuple[float, ...] | None] = {}
 
     def prove(self, index: int, memory_bytes: int) -> dict[str, Any]:
         """Generator and reference run once on a workload; sizes in bytes, seconds, and room in the buffers."""
@@ -98,8 +100,9 @@ class Values:
     def fresh(self, workload: int, index: int, kind: str) -> Drawn:
         """Values number `index` of a workload: new to everybody, the same within this process.
 
-        Kind `varied` varies what the official generator keeps constant; `near` and `swap` are number `index` with
-        a few elements exchanged, or two, for those who remember answers by what they sampled of a question.
+        Kind `varied` varies what the official generator keeps constant, and how its numbers spread. `near` and
+        `swap` are number `index` with a few elements exchanged, or two, for those who remember answers by what
+        they sampled of a question.
         """
         key = ("fresh", workload, index, kind)
         kept = self.bank.get(key)
@@ -111,7 +114,30 @@ class Values:
 
     def _new(self, workload: int, index: int, kind: str) -> Drawn:
         generator, seed = self.generators[workload], self._seed(workload, index)
-        return self._draw(lambda: generator.vary(seed) if kind == "varied" else generator.make(seed))
+        return self._varied(workload, seed) if kind == "varied" else self._draw(lambda: generator.make(seed))
+
+    def _varied(self, workload: int, seed: int) -> Drawn:
+        """Of another spread too, where a relative tolerance allows for it and the reference has a finite answer."""
+        vary = self.generators[workload].vary
+
+        def spread() -> list[Any]:
+            inputs = vary(seed)
+            rescale(inputs, self._free(workload), seed)
+            return inputs
+
+        finest = max((torch.finfo(t).eps for t in self.dtypes if t.is_floating_point), default=0.0)
+        if self.task.workloads[workload].tolerance.max_rtol >= finest:
+            with contextlib.suppress(ReferenceFailed):
+                drawn = self._draw(spread)
+                if _all_finite(drawn.expected):
+                    return drawn
+            give_back_spare(self.device)  # what a failure left over
+        return self._draw(lambda: vary(seed))
+
+    def _free(self, workload: int) -> list[bool]:
+        """Of each input, whether its values are nothing but random numbers."""
+        sources = self.task.workloads[workload].inputs
+        return [isinstance(sources.get(name), RandomInput) for name in self.task.definition.inputs]
 
     def before(self, workload: int, index: int, kind: str) -> tuple[torch.Tensor, ...] | None:
         """The expected values of what `near` and `swap` were made from, where they are kept; None for others."""
@@ -121,8 +147,7 @@ class Values:
     def _near(self, workload: int, index: int, kind: str) -> Drawn:
         """The values themselves where none may be moved, the reference has no finite answer, or there is no room."""
         drawn = self.fresh(workload, index, "fresh")
-        sources = self.task.workloads[workload].inputs
-        free = [isinstance(sources.get(name), RandomInput) for name in self.task.definition.inputs]
+        free = self._free(workload)
         if not any(free):
             return drawn
         try:
@@ -130,22 +155,24 @@ class Values:
         except ReferenceFailed:
             near = drawn
         give_back_spare(self.device)  # what a failure left over
-        return near if all(bool(torch.isfinite(e.to(torch.float32)).all()) for e in near.expected) else drawn
+        return near if _all_finite(near.expected) else drawn
 
     def answer(self, inputs: Sequence[Any]) -> Drawn:
         """What the reference makes of these inputs."""
         return self._draw(lambda: inputs)
 
-    def honest_error(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
+    def honest_error(self, workload: int, policy: PrecisionPolicy, kind: str) -> tuple[float, ...] | None:
         """Of each output, the root mean square of its move when the inputs move by one rounding step.
+
+        `kind` is that of the values: those that are `varied` have a measure of their own.
 
         None where no input can be moved, where the reference gives no finite answer then, or where two sets of
         values do not fit beside the call that is being checked.
         """
-        key = (workload, policy)
+        key = (workload, policy, kind == "varied")
         if key not in self._honest:
             try:
-                self._honest[key] = self._moves(workload, policy)
+                self._honest[key] = self._moves(workload, policy, "varied" if kind == "varied" else "fresh")
             except ReferenceFailed as failure:
                 if not isinstance(failure.__cause__, torch.OutOfMemoryError):
                     raise
@@ -153,8 +180,8 @@ class Values:
             give_back_spare(self.device)  # what a failure left over
         return self._honest[key]
 
-    def _moves(self, workload: int, policy: PrecisionPolicy) -> tuple[float, ...] | None:
-        drawn = self.fresh(workload, 0, "fresh")
+    def _moves(self, workload: int, policy: PrecisionPolicy, kind: str) -> tuple[float, ...] | None:
+        drawn = self.fresh(workload, 0, kind)
         result = self._draw(lambda: moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2)))
         moves = tuple(_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True))
         has_moved = any(a is not b for a, b in zip(result.inputs, drawn.inputs, strict=True))
@@ -245,6 +272,10 @@ def _set_random_state(state: tuple[Any, ...], device: torch.device) -> None:
     torch.set_rng_state(cpu)
     if cuda is not None:
         torch.cuda.set_rng_state(cuda, device)
+
+
+def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:
+    return all(bool(torch.isfinite(t.to(torch.float32)).all()) for t in tensors)
 
 
 def _rms(a: torch.Tensor, b: torch.Tensor) -> float:

@@ -161,7 +161,11 @@ def _left_on() -> Iterator[str]:
 def _hooks_of_torch() -> Iterator[str]:
     """Those that every module and every graph of the process would call."""
     module = torch.nn.modules.module
-    if any(hooks for name, hooks in vars(module).items() if name.startswith("_global_") and isinstance(hooks, dict)):
+    if any(
+        hooks
+        for name, hooks in vars(module).items()
+        if name.startswith("_global_") and isinstance(hooks, dict)
+    ):
         yield "a hook on all modules was left on"
     if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
         yield "a hook on saved tensors was left on"

@@ -27,10 +27,10 @@ def full_after(calls: int, values: Values, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_room_for_two_sets_no_honest_error_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     v = values()
-    assert v.honest_error(0, "tolerance")
+    assert v.honest_error(0, "tolerance", "fresh")
     v = values()
     full_after(1, v, monkeypatch)
-    assert v.honest_error(0, "tolerance") is None
+    assert v.honest_error(0, "tolerance", "fresh") is None
 
 
 def test_without_room_for_two_sets_the_values_stand_for_those_near_them(
