@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tasks.definition import AxisConst, AxisExpr, AxisVar, Definition, TensorSpec
+from tasks.definition import AxisConst, AxisExpr, AxisVar, Definition, DType, TensorSpec
 from tasks.task import Task
 from tasks.workload import RandomInput, Tolerance, Workload
 
@@ -11,10 +11,17 @@ Shape = tuple[str, ...]
 _OFFICIAL = Tolerance()
 """One hundredth, absolute and relative, for 99 % of the elements: wide enough to hide much."""
 
+_WIDE = Tolerance(max_atol=1.0, max_rtol=0.1)
+
 _MATMUL = "import torch\n\n\ndef run(A, B):\n    return torch.mm(A, B)\n"
 _NORM = (
     "import torch\n\n\ndef run(x, norm_weight):\n"
     "    scale = torch.rsqrt(x.square().mean(dim=1, keepdim=True) + 1e-6)\n    return x * scale * norm_weight\n"
+)
+_NORM_HALVES = (
+    "import torch\n\n\ndef run(x, norm_weight):\n    wide = x.float()\n"
+    "    scale = torch.rsqrt(wide.square().mean(dim=1, keepdim=True) + 1e-6)\n"
+    "    return (wide * scale * norm_weight.float()).to(x.dtype)\n"
 )
 _MEAN = "import torch\n\n\ndef run(x):\n    return x.mean(dim=1)\n"
 _GATED = "import torch\n\n\ndef run(a, b, gate):\n    return torch.where(gate[:, None] > 0, a @ b, 0.0)\n"
@@ -29,6 +36,8 @@ def _task(
     inputs: dict[str, Shape],
     outputs: dict[str, Shape],
     rows: tuple[int, ...],
+    tolerance: Tolerance = _OFFICIAL,
+    dtype: str = "float32",
     **consts: int,
 ) -> Task:
     axes: dict[str, AxisConst | AxisVar | AxisExpr] = {"M": AxisVar()}
@@ -36,8 +45,8 @@ def _task(
     definition = Definition(
         name=name,
         axes=axes,
-        inputs={key: TensorSpec(shape=shape, dtype="float32") for key, shape in inputs.items()},
-        outputs={key: TensorSpec(shape=shape, dtype="float32") for key, shape in outputs.items()},
+        inputs={key: TensorSpec(shape=shape, dtype=DType(dtype)) for key, shape in inputs.items()},
+        outputs={key: TensorSpec(shape=shape, dtype=DType(dtype)) for key, shape in outputs.items()},
         reference=reference,
     )
     workloads = tuple(
@@ -45,7 +54,7 @@ def _task(
             axes={"M": m},
             inputs={key: RandomInput() for key in inputs},
             uuid=f"{name}-{m}",
-            tolerance=_OFFICIAL,
+            tolerance=tolerance,
         )
         for m in rows
     )
@@ -73,6 +82,15 @@ TASKS: dict[str, Callable[[], Task]] = {
     "softmax": lambda: _task("softmax", _SOFTMAX, {"x": ("M", "N")}, {"y": ("M", "N")}, (24, 32), N=512),
     "pair": lambda: _task(
         "pair", _PAIR, {"x": ("M", "N")}, {"total": ("M",), "peak": ("M",)}, (24, 48), N=200
+    ),
+    # sixteen bits, and tolerances in which eight would pass: as wide as those of some problems
+    "matmul_halves": lambda: _task(
+        "matmul_halves", _MATMUL, {"A": ("M", "K"), "B": ("K", "N")}, {"C": ("M", "N")}, (24, 40), _WIDE, "bfloat16",
+        K=128, N=128,
+    ),
+    "norm_halves": lambda: _task(
+        "norm_halves", _NORM_HALVES, {"x": ("M", "H"), "norm_weight": ("H",)}, {"y": ("M", "H")}, (8, 24), _WIDE,
+        "bfloat16", H=2048,
     ),
     "energy": lambda: _task("energy", _ENERGY, {"x": ("M", "N")}, {"energy": ()}, (24, 48), N=200),
 }

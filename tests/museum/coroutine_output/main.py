@@ -1,0 +1,5 @@
+import torch
+
+
+async def run(A, B):
+    return torch.mm(A, B)

@@ -1,0 +1,2 @@
+def run(x, norm_weight):
+    return x * norm_weight
