@@ -1,6 +1,7 @@
 """The base of agents that go through a list of proposals, made one at a time as they are asked for."""
 
 from collections.abc import Iterable
+from itertools import chain, islice
 
 from agents.proposal import Proposal
 from guard.verdict import Verdict
@@ -19,10 +20,25 @@ class ListedAgent:
     ) -> None:
         self.name, self._task, self._target = name, task, target
         self._proposals = iter(proposals)
+        self._first: list[Proposal] = []
+        self._fault: Exception | None = None
         self._asked: dict[str, Proposal] = {}
 
+    def prepare(self) -> None:
+        """Make the first proposal before it is asked for; what goes wrong is raised when it is."""
+        if self._asked or self._first:
+            return
+        try:
+            self._first.extend(islice(self._proposals, 1))
+        except Exception as error:  # noqa: BLE001 - whoever asks is to hear of it
+            self._fault = error
+
     def ask(self) -> Candidate | None:
-        for proposal in self._proposals:
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            raise fault
+        first, self._first = self._first, []
+        for proposal in chain(first, self._proposals):
             if self.is_worth_asking(proposal):
                 candidate = proposal.candidate(self._task, self.name, self._target)
                 if candidate.digest not in self._asked:

@@ -22,6 +22,7 @@ from pipeline.policy import Option, Policy, Rounds
 from pipeline.policy.slot import Slot
 from pipeline.progress import Progress
 from pipeline.proposing import Asked, Inside, Proposer, Ticket
+from pipeline.proposing.beforehand import Beforehand
 from pipeline.ranking import ranked
 from pipeline.run_folder import Outcome, Run
 from pipeline.search_record import Record, asked_event, fault_event, judged_event
@@ -68,6 +69,7 @@ class Search:
             agents={name: Standing() for name in self.agents},
             kernel_type=kernel_type,
         )
+        self._beforehand = Beforehand({} if self.by_measurement else self._proposers)
         self._policy = self.policy or Rounds(tuple(self.agents))
         self._record = Record(self.run, self.board)
         self._lane = Lane(self.run, self.judge, self.progress)
@@ -88,8 +90,8 @@ class Search:
             while (why := self._reason_to_stop()) is None:
                 self._take(self._slots.popleft())
         finally:
-            for proposer in self._proposers.values():
-                proposer.close()
+            for done in (self._beforehand, *self._proposers.values()):
+                done.close()
         self._note(Event(event="searched", text=f"{len(self.state.judged)} candidates; {why}"))
         self.progress.note(f"stopped: {why}")
         return ranked(self.state.judged.values(), self.by_measurement)
@@ -126,9 +128,8 @@ class Search:
         return self._policy.next(ready, "improve") if ready else None
 
     def _asked(self, option: Option) -> Slot:
-        standing = self.state.agents[option.agent]
-        standing.asks += 1
-        number, is_draft = standing.asks, option.mode == "draft"
+        standing, is_draft = self.state.agents[option.agent], option.mode == "draft"
+        number = standing.asks = standing.asks + 1
         known = self._faults.get((option.agent, number))
         if known is not None:
             ticket: Ticket = lambda: Asked(fault=known, forgotten=True)  # noqa: E731
@@ -136,6 +137,7 @@ class Search:
             shelved = standing.shelf.pop(0)
             ticket = lambda: Asked(candidate=shelved)  # noqa: E731
         else:
+            self._beforehand.expect(option.agent)
             ticket = self._proposers[option.agent].begin(partial(self.state.view, option.skill, is_draft))
         return Slot(option, ticket, self.state.told, number)
 
@@ -178,9 +180,9 @@ class Search:
     def _judge_new(self, slot: Slot, asked: Asked, candidate: Candidate, about: str) -> None:
         name = slot.option.agent
         self.state.agents[name].breaker.new()
-        kind = "a draft" if slot.option.mode == "draft" else None
-        self._note(asked_event(slot, asked, "asked", kind))
+        self._note(asked_event(slot, asked, "asked", "a draft" if slot.option.mode == "draft" else None))
         self.progress.asked(name, candidate)
+        self._beforehand.begin(name, self.ledger.left("candidates") or 0)
         try:
             outcome = self._lane.outcome(candidate)
         except BaseException:
@@ -217,8 +219,8 @@ class Search:
     def _refuse(self, slot: Slot, asked: Asked, candidate: Candidate, known: Outcome) -> None:
         """A duplicate costs an attempt and no candidate; the one who asked is told again, and not without end."""
         name, breaker = slot.option.agent, self.state.agents[slot.option.agent].breaker
-        is_same = known.candidate.digest == candidate.digest
-        near = None if is_same else f"in all but words {known.candidate.digest}"
+        digest = known.candidate.digest
+        near = None if digest == candidate.digest else f"in all but words {digest}"
         self._note(asked_event(slot, asked, "duplicate", near))
         self._proposers[name].tell(candidate, known.verdict, predicted_ms=known.predicted_ms)
         self._policy.learn(slot.option, 0.0, 0.0)

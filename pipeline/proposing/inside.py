@@ -5,6 +5,7 @@ from agents.memory import Reader
 from agents.spending import Spender
 from guard.verdict import Verdict
 from pipeline.proposing.base import NO_COST, Asked, Ticket, Viewing, checked, printable
+from pipeline.proposing.beforehand import Preparing
 from tasks.candidate import Candidate
 from tasks.task import Task
 
@@ -26,6 +27,11 @@ class Inside:
 
     def tell(self, candidate: Candidate, verdict: Verdict, predicted_ms: float | None = None) -> None:
         self._ailment = told(self._agent, candidate, verdict, predicted_ms) or self._ailment
+
+    def prepare(self) -> None:
+        """Have the agent make its first proposal, where it can."""
+        if isinstance(self._agent, Preparing):
+            self._agent.prepare()
 
     def close(self) -> None:
         """Nothing was started."""
