@@ -133,11 +133,13 @@ class Calls:
             policy=self._policy,
             honest=self.values.honest_error(call.workload, self._policy, call.kind),
             before=call.before,
+            is_beyond=call.kind == "grown",
         )
         finding = first_finding(record)
         if finding:
             return {"finding": finding.model_dump(mode="json"), "matched_ratio": 0.0}
-        return {"finding": None, "matched_ratio": min((f.matched_ratio for f in record.figures), default=1.0)}
+        ratio = 1.0 if record.is_beyond else min((f.matched_ratio for f in record.figures), default=1.0)
+        return {"finding": None, "matched_ratio": ratio}
 
     def _prepare(
         self, workload: int, drawn: Drawn, dps: bool, copies: int, poisoned: bool, again: bool = False

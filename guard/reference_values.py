@@ -18,7 +18,7 @@ from guard.compare import compare
 from guard.layout import room
 from guard.outputs import WrongOutputs, as_tensors
 from guard.rearranged import rearranged
-from guard.rescaled import rescale
+from guard.rescaled import grow, rescale
 from guard.verdict import PrecisionPolicy
 from tasks.dtypes import torch_dtype
 from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
@@ -62,7 +62,7 @@ class Values:
         ]
         self.marks = ["synthetic-inputs"] if any(generator.synthetic for generator in self.generators) else []
         self._after: dict[_POSITION, Any] = {}
-        self._honest: dict[tuple[int, PrecisionPolicy, bool], tuple[float, ...] | None] = {}
+        self._honest: dict[tuple[int, PrecisionPolicy, str], tuple[float, ...] | None] = {}
 
     def prove(self, index: int, memory_bytes: int) -> dict[str, Any]:
         """Generator and reference run once on a workload; sizes in bytes, seconds, and room in the buffers."""
@@ -100,7 +100,8 @@ class Values:
     def fresh(self, workload: int, index: int, kind: str) -> Drawn:
         """Values number `index` of a workload: new to everybody, the same within this process.
 
-        Kind `varied` varies what the official generator keeps constant, and how its numbers spread. `near` and
+        Kind `varied` varies what the official generator keeps constant, and how its numbers spread; `grown` are
+        larger than it makes them, and outside of what a tolerance was measured on. `near` and
         `swap` are number `index` with a few elements exchanged, or two, for those who remember answers by what
         they sampled of a question.
         """
@@ -114,7 +115,25 @@ class Values:
 
     def _new(self, workload: int, index: int, kind: str) -> Drawn:
         generator, seed = self.generators[workload], self._seed(workload, index)
-        return self._varied(workload, seed) if kind == "varied" else self._draw(lambda: generator.make(seed))
+        if kind == "varied":
+            return self._varied(workload, seed)
+        return self._grown(workload, seed) if kind == "grown" else self._draw(lambda: generator.make(seed))
+
+    def _grown(self, workload: int, seed: int) -> Drawn:
+        """Values as they are where the reference has no finite answer to larger ones."""
+        make = self.generators[workload].make
+
+        def large() -> list[Any]:
+            inputs = make(seed)
+            grow(inputs, self._free(workload))
+            return inputs
+
+        with contextlib.suppress(ReferenceFailed):
+            drawn = self._draw(large)
+            if _all_finite(drawn.expected):
+                return drawn
+        give_back_spare(self.device)  # what a failure left over
+        return self._draw(lambda: make(seed))
 
     def _varied(self, workload: int, seed: int) -> Drawn:
         """Of another spread too, where a relative tolerance allows for it and the reference has a finite answer."""
@@ -164,15 +183,16 @@ class Values:
     def honest_error(self, workload: int, policy: PrecisionPolicy, kind: str) -> tuple[float, ...] | None:
         """Of each output, the root mean square of its move when the inputs move by one rounding step.
 
-        `kind` is that of the values: those that are `varied` have a measure of their own.
+        `kind` is that of the values: those that are `varied` or `grown` have a measure of their own.
 
         None where no input can be moved, where the reference gives no finite answer then, or where two sets of
         values do not fit beside the call that is being checked.
         """
-        key = (workload, policy, kind == "varied")
+        kind = kind if kind in ("varied", "grown") else "fresh"
+        key = (workload, policy, kind)
         if key not in self._honest:
             try:
-                self._honest[key] = self._moves(workload, policy, "varied" if kind == "varied" else "fresh")
+                self._honest[key] = self._moves(workload, policy, kind)
             except ReferenceFailed as failure:
                 if not isinstance(failure.__cause__, torch.OutOfMemoryError):
                     raise

@@ -29,6 +29,13 @@ def rescale(inputs: Sequence[Any], free: Sequence[bool], seed: int) -> None:
             _rescale(value, torch.Generator(device=value.device).manual_seed(seed + position))
 
 
+def grow(inputs: Sequence[Any], free: Sequence[bool]) -> None:
+    """In place: each `free` matrix without a sign of its own times four, beyond the range that normal numbers reach."""
+    for value, may in zip(inputs, free, strict=True):
+        if may and isinstance(value, torch.Tensor) and _has_no_sign(value):
+            value.mul_(4.0)
+
+
 def _rescale(value: torch.Tensor, dice: torch.Generator) -> None:
     rows = value.view(-1, value.shape[-1])
     draw = torch.randint(0, len(_ROWS), (len(rows), 1), generator=dice, device=value.device)

@@ -39,6 +39,9 @@ class CallRecord:
     before: Sequence[torch.Tensor] | None = None
     """Of each output, what was expected of the call before, where this one asks nearly the same."""
 
+    is_beyond: bool = False
+    """Whether the values lie outside of what the tolerance was measured on: then the policy alone judges them."""
+
     @cached_property
     def figures(self) -> tuple[Figures, ...]:
         """The official figures of each output, computed once for all who ask."""

@@ -3,10 +3,10 @@
 import torch
 
 from guard.bank import Bank
-from guard.checks import CallRecord
+from guard.checks import CallRecord, first_finding
 from guard.checks.precision import precision
 from guard.reference_values import Values
-from guard.rescaled import rescale
+from guard.rescaled import grow, rescale
 from tasks.workload import Tolerance
 from tests.museum.tasks import TASKS
 
@@ -63,3 +63,22 @@ def test_sixteen_bits_leave_no_room_for_eight_under_strict() -> None:
     assert found(eight, "strict")
     assert not found(eight, "tolerance")
     assert not found((a.float() @ b.float() * (1 + 2.0**-9)).bfloat16(), "strict")
+
+
+def test_larger_values_are_judged_by_the_policy_and_not_by_the_tolerance() -> None:
+    expected = torch.full((8, 64), 40.0)
+
+    def found(output: torch.Tensor, is_beyond: bool) -> bool:
+        record = CallRecord(
+            given=[expected], seen=[expected], outputs=[output], expected=[expected], names=["c"], poison=[None],
+            tolerance=Tolerance(), policy="strict", is_beyond=is_beyond,
+        )  # fmt: skip
+        return first_finding(record) is not None
+
+    assert found(expected * 1.1, is_beyond=False)
+    assert not found(expected * 1.1, is_beyond=True)
+    assert found(expected * torch.inf, is_beyond=True)
+    grown = torch.randn(64, 64)
+    before = grown.clone()
+    grow([grown], [True])
+    assert torch.equal(grown, before * 4)

@@ -23,6 +23,7 @@ _NORM_HALVES = (
     "    scale = torch.rsqrt(wide.square().mean(dim=1, keepdim=True) + 1e-6)\n"
     "    return (wide * scale * norm_weight.float()).to(x.dtype)\n"
 )
+_SILU = "import torch\n\n\ndef run(x):\n    wide = x.float()\n    return (wide * torch.sigmoid(wide)).to(x.dtype)\n"
 _MEAN = "import torch\n\n\ndef run(x):\n    return x.mean(dim=1)\n"
 _GATED = "import torch\n\n\ndef run(a, b, gate):\n    return torch.where(gate[:, None] > 0, a @ b, 0.0)\n"
 _SOFTMAX = "import torch\n\n\ndef run(x):\n    return torch.softmax(x * 30.0, dim=1)\n"
@@ -85,12 +86,28 @@ TASKS: dict[str, Callable[[], Task]] = {
     ),
     # sixteen bits, and tolerances in which eight would pass: as wide as those of some problems
     "matmul_halves": lambda: _task(
-        "matmul_halves", _MATMUL, {"A": ("M", "K"), "B": ("K", "N")}, {"C": ("M", "N")}, (24, 40), _WIDE, "bfloat16",
-        K=128, N=128,
+        "matmul_halves",
+        _MATMUL,
+        {"A": ("M", "K"), "B": ("K", "N")},
+        {"C": ("M", "N")},
+        (24, 40),
+        _WIDE,
+        "bfloat16",
+        K=128,
+        N=128,
     ),
     "norm_halves": lambda: _task(
-        "norm_halves", _NORM_HALVES, {"x": ("M", "H"), "norm_weight": ("H",)}, {"y": ("M", "H")}, (8, 24), _WIDE,
-        "bfloat16", H=2048,
+        "norm_halves",
+        _NORM_HALVES,
+        {"x": ("M", "H"), "norm_weight": ("H",)},
+        {"y": ("M", "H")},
+        (8, 24),
+        _WIDE,
+        "bfloat16",
+        H=2048,
+    ),
+    "silu_halves": lambda: _task(
+        "silu_halves", _SILU, {"x": ("M", "N")}, {"y": ("M", "N")}, (24, 40), _WIDE, "bfloat16", N=512
     ),
     "energy": lambda: _task("energy", _ENERGY, {"x": ("M", "N")}, {"energy": ()}, (24, 48), N=200),
 }
