@@ -111,6 +111,8 @@ class Reference:
         return self.calls.ANSWERS[op](self.calls, **message)
 
     def _prepare_null(self) -> Message:
+        self.inputs.clear()
+        self.outputs.clear()
         self._null = torch.randint(0, 256, (_NULL_BYTES,), dtype=torch.uint8)
         self.inputs.raw(0, _NULL_BYTES).copy_(self._null)
         self.outputs.raw(0, _NULL_BYTES).zero_()

@@ -34,6 +34,10 @@ class Buffer(ABC):
     def close(self) -> None:
         """Give the memory back; tensors made from it must not be used after."""
 
+    def clear(self) -> None:
+        """Zeros everywhere: what one worker left there the next may not find."""
+        self.raw(0, self.size).zero_()
+
     def tensor(self, slot: Slot) -> torch.Tensor:
         """The tensor that `slot` describes; its storage starts at its own first element."""
         dtype: torch.dtype = getattr(torch, slot.dtype)

@@ -34,5 +34,12 @@ class MemfdBuffer(Buffer):
             return torch.empty(0, dtype=torch.uint8)
         return torch.frombuffer(self._map, dtype=torch.uint8, count=count, offset=offset)
 
+    def clear(self) -> None:
+        """Its pages are given back, so that a large buffer of which little was used stays small."""
+        try:
+            self._map.madvise(mmap.MADV_REMOVE)
+        except OSError:
+            super().clear()
+
     def close(self) -> None:
         os.close(self.fd)

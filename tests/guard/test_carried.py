@@ -4,13 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
 from guard import carried as carried_module
+from guard.buffers.memfd import MemfdBuffer
 from guard.carried import Carried
 from guard.judge import judge
 from guard.protocol import SEARCH
 from guard.session import Session
 from guard.shared_memory import SharedMemory
+from tests.guard.cases import candidate, matmul_task
 from tests.museum.cases import CASES
 from tests.museum.tasks import TASKS
 
@@ -100,3 +103,38 @@ def test_on_a_cpu_shared_memory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "somebody's").write_text("not a worker's")
     shared.sweep()
     assert names(tmp_path) == {"somebody's"}
+
+
+LEAVES_A_MARK = """
+import mmap, os, torch
+
+MARK = b"an answer for later"
+held = [n for n in range(3, 32) if os.path.islink(f"/proc/self/fd/{n}")]
+held = [n for n in held if "memfd:kernelarc" in os.readlink(f"/proc/self/fd/{n}")]
+buffers = [mmap.mmap(n, os.fstat(n).st_size) for n in held]
+print("buffers", len(buffers), "marks", sum(MARK in buffer[:] for buffer in buffers), flush=True)
+
+
+def run(A, B):
+    for buffer in buffers:
+        buffer[-len(MARK):] = MARK
+    return torch.mm(A, B)
+"""
+
+
+def test_what_a_worker_leaves_in_the_buffers_is_gone_for_the_next(session: Session) -> None:
+    task = matmul_task()
+    protocol = SEARCH.model_copy(update={"official_rounds": 1, "measured_calls": 2})
+    verdict = judge(task, candidate(task, LEAVES_A_MARK), protocol, session)
+    assert verdict.status == "accepted", verdict.reason
+    assert verdict.log == "buffers 4 marks 0\n"  # of the second process, which holds each of the two twice
+
+
+def test_a_cleared_buffer_holds_zeros_and_still_serves() -> None:
+    buffer = MemfdBuffer.make(1 << 16)
+    other = MemfdBuffer.attach(os.dup(buffer.fd), buffer.size)
+    other.raw(0, buffer.size).fill_(7)
+    buffer.clear()
+    assert not bool(other.raw(0, buffer.size).any())
+    other.raw(100, 3).fill_(5)
+    assert torch.equal(buffer.raw(99, 5), torch.tensor([0, 5, 5, 5, 0], dtype=torch.uint8))
