@@ -3,6 +3,7 @@
 A header begins a shard; pooled files are shards one after the other. Nothing written is ever changed.
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
@@ -92,6 +93,8 @@ class Campaign:
 def read(path: Path) -> Contents:
     """All whole lines; what follows the last line end was torn off. `TaskError` names the line that is none."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise OSError(errno.EINVAL, "it is no file")
         content = path.read_bytes()
     except OSError as error:
         raise TaskError(

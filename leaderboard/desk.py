@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
+from tasks.document import read_text
 from tasks.errors import TaskError
 from tasks.value import Value, canonical_json
 
@@ -113,7 +114,7 @@ def read_ledger(path: Path) -> Ledger:
     """What is written so far; a last line that was cut short is left out, any other fault is a `TaskError`."""
     if not path.exists():
         return Ledger(())
-    *lines, rest = path.read_text(encoding="utf-8").split("\n")
+    *lines, rest = read_text(path).split("\n")
     del rest  # no newline after it: it was never finished
     entries = []
     for number, line in enumerate(lines, start=1):

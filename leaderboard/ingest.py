@@ -44,6 +44,9 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
             raise TaskError("does not exist", file=path, mend="name runs, submissions or snapshots")
+        if not path.is_dir() and not (path.is_file() and path.suffix in (".json", ".jsonl")):
+            mend = "name runs, submissions, snapshots or traces"
+            raise TaskError("is neither a folder nor a .json or .jsonl file", file=path, mend=mend)
         found = sorted(path.rglob("*.json*")) if path.is_dir() else [path]
         # a hidden file is one that someone is still writing
         yield from (file for file in found if file.is_file() and not file.name.startswith("."))

@@ -50,6 +50,7 @@ def compare(
     from guard.session import Session
     from guard.terms import terms_for
 
+    wanted = clocks_of(clocks) if clocks else None
     device = choose_device(settings.device)
     task = load(settings, name)
     baseline, candidate = (_read(one, task, progress) for one in two)
@@ -61,7 +62,7 @@ def compare(
     terms = terms_for(protocol, device, paired)
     terms = terms.model_copy(update={"process": terms.process.model_copy(update=limits)})
     with (
-        locked(clocks_of(clocks) if clocks else None, device) as policy,
+        locked(wanted, device) as policy,
         Session(device, inputs=settings.inputs) as session,
         TemporaryDirectory(prefix="kernelarc-") as spare,
     ):

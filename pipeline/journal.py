@@ -121,7 +121,9 @@ def _whole_lines(path: Path) -> list[bytes]:
         content = path.read_bytes()
     except OSError as error:
         raise TaskError(
-            f"cannot be read ({error.strerror})", file=path, mend="give the folder of a run"
+            f"cannot be read ({(error.strerror or str(error)).lower()})",
+            file=path,
+            mend="give the folder of a run",
         ) from None
     lines = content.split(b"\n")[:-1]
     if not lines:

@@ -1,6 +1,7 @@
 """The language model of a run: its endpoint or command by the settings, with every call kept in the run's folder."""
 
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,20 @@ def expect_used(given: Mapping[str, Any], settings: Settings) -> None:
             f"is of a language model, which is not among the agents {', '.join(settings.agents)}",
             field=field,
             mend=f"add `{MODEL_AGENT}` to --agents, or leave this out",
+        )
+
+
+def expect_startable(settings: Settings) -> None:
+    """`TaskError` for a command that is not there, which every proposal would fail by."""
+    if settings.model_command is None:
+        return
+    program = shlex.split(settings.model_command)[0]
+    # it is run in a folder of its own, from where a relative path leads elsewhere
+    if shutil.which(program) is None or ("/" in program and not program.startswith("/")):
+        raise TaskError(
+            f"{program!r} is no program that can be started",
+            field="--model-command",
+            mend="name one that is on the PATH, or give its whole path",
         )
 
 

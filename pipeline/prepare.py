@@ -52,14 +52,19 @@ def prepare_task(
 ) -> Prepared:
     """As `prepare`, for a task that is no name's in the catalogue."""
     asked = _with_inputs(task, settings)
-    if "synthetic-inputs" in asked.marks:
-        progress.note("inputs are made up where none are recorded: a result on them stays a draft")
     judged = asked if device == "cuda" else cpu_share(asked)
     prepared = Prepared(asked=asked, judged=judged)
-    if prepared.was_shrunk:
-        count = f"{len(judged.workloads)} of {len(asked.workloads)} workloads"
-        progress.note(f"shrunk to fit a CPU ({count}): a result on them stays a draft")
+    announce(prepared, progress)
     return prepared
+
+
+def announce(prepared: Prepared, progress: Progress) -> None:
+    """Why a result on it is not one on what was asked."""
+    if "synthetic-inputs" in prepared.asked.marks:
+        progress.note("inputs are made up where none are recorded: a result on them stays a draft")
+    if prepared.was_shrunk:
+        count = f"{len(prepared.judged.workloads)} of {len(prepared.asked.workloads)} workloads"
+        progress.note(f"shrunk to fit a CPU ({count}): a result on them stays a draft")
 
 
 def _with_inputs(task: Task, settings: Settings) -> Task:

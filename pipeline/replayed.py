@@ -14,7 +14,7 @@ from pipeline.journal import Event, Journal, read_events
 from pipeline.judging import Foreseen, Judging
 from pipeline.prepare import prepare
 from pipeline.progress import Silent
-from pipeline.run_folder import JOURNAL, Header, Outcome, Run
+from pipeline.run_folder import JOURNAL, Header, Outcome, Run, header_in
 from pipeline.search_setup import open_search
 from tasks.candidate import Candidate
 from tasks.errors import TaskError
@@ -45,7 +45,7 @@ class Replayed(Value):
 def replayed(folder: Path) -> Replayed:
     """Raises `TaskError` when the folder holds no run or its task has changed."""
     content, events = read_events(folder / JOURNAL)
-    header = Header.model_validate(content)
+    header = header_in(folder, content)
     return compared(contents(events), contents(_again(folder, header, events)))
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -78,14 +78,10 @@ class Run:
         """An old run, to go on with. Raises `TaskError`."""
         journal = Journal.open(folder / JOURNAL)
         try:
-            header = Header.model_validate(journal.header)
-        except ValidationError as error:
+            header = header_in(folder, journal.header)
+        except TaskError:
             journal.close()
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise TaskError(
-                first["msg"], file=folder / JOURNAL, field=field, mend="start a new run"
-            ) from None
+            raise
         journal.append(Event(event="note", text="resumed"))
         return cls(folder, header, journal)
 
@@ -120,6 +116,20 @@ class Run:
 
     def _final_file(self, candidate: str, protocol: Protocol) -> Path:
         return self.folder / "finals" / f"{candidate}-{protocol.digest[:12]}.json"
+
+
+def header_in(folder: Path, content: Any) -> Header:
+    """What the first line of a run's journal says it was begun with. Raises `TaskError`."""
+    try:
+        return Header.model_validate(content)
+    except ValidationError as error:
+        field = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise TaskError(
+            "is no header that this version writes",
+            file=folder / JOURNAL,
+            field=f"line 1: {field}" if field else "line 1",
+            mend="name another run, or begin a new one",
+        ) from None
 
 
 def recorded_verdicts(folder: Path) -> list[Verdict]:

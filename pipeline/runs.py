@@ -10,9 +10,9 @@ from pipeline.device import Chosen, choose_device
 from pipeline.failure import Interrupted
 from pipeline.journal import Event
 from pipeline.judging import Judging, open_judging
-from pipeline.language_models import MODEL_AGENT, has_model
-from pipeline.prepare import load, prepare, prepare_task
-from pipeline.progress import Progress
+from pipeline.language_models import MODEL_AGENT, expect_startable, has_model
+from pipeline.prepare import announce, load, prepare, prepare_task
+from pipeline.progress import Progress, Silent
 from pipeline.run_folder import Header, Run
 from pipeline.settings import Device, Settings
 from pipeline.warm_start import starts_for
@@ -26,6 +26,8 @@ def begin(
 ) -> Iterator[tuple[Run, Judging]]:
     """A new run in a folder of its own; its header says all that is needed to go on with it."""
     taking_part = _agents(settings)
+    if MODEL_AGENT in taking_part:
+        expect_startable(settings)
     if command == "submit":
         expect_writable(settings.out or ROOT, "--out")
     expect_writable(settings.runs, "--runs")
@@ -60,7 +62,7 @@ def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
         _known(header.agents)
         if _device(header.settings, header.device) != header.device:
             raise GuardBroken(f"the run was begun on {header.device}, which is not here")
-        prepared = prepare(header.settings, header.task, header.device, progress)
+        prepared = prepare(header.settings, header.task, header.device, Silent())
         if prepared.judged.digest != header.task_digest:
             raise TaskError(
                 f"the task {header.task!r} has changed since the run was begun",
@@ -68,6 +70,7 @@ def go_on(folder: Path, progress: Progress) -> Iterator[tuple[Run, Judging]]:
                 field="task_digest",
                 mend="begin a new run",
             )
+        announce(prepared, progress)
         with (
             open_judging(header.settings, prepared, header.device, progress) as judging,
             _resumable(run, progress),

@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import reprlib
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -104,6 +105,15 @@ class Settings(Value):
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and not _is_url(value):
             raise ValueError("should be http://HOST[:PORT][/PATH] or https://...")
+        return value
+
+    @field_validator("model_command")
+    @classmethod
+    def _is_a_command(cls, value: str | None) -> str | None:
+        try:
+            shlex.split(value or "")
+        except ValueError as error:  # a quotation that is not closed
+            raise ValueError(f"should be a command as a shell reads it ({error})") from None
         return value
 
     @field_validator("data", "warm_start", "runs", "out")

@@ -5,9 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tasks.errors import TaskError
+from tasks.yaml_file import in_a_sentence, parse_yaml, readable_text
 
 FILES = ("kernelarc.toml", "kernelarc.yaml", "kernelarc.yml")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -34,45 +33,17 @@ def keys_in(file: Path) -> dict[Any, Any]:
 
 
 def _parsed(file: Path) -> Any:
-    if not file.is_file():
-        raise TaskError("cannot be read (it is no file)", file=file, mend="make it a readable text file")
+    text = readable_text(file)
+    if file.suffix != ".toml":
+        return parse_yaml(text, file) or {}
     try:
-        text = file.read_text(encoding="utf-8")
-        return tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text) or {}
-    except OSError as error:
-        raise TaskError(
-            f"cannot be read ({error.strerror})", file=file, mend="make it a readable text file"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise TaskError(f"is not UTF-8 at byte {error.start}", file=file, mend="save it as UTF-8") from None
+        return tomllib.loads(text)
     except RecursionError:
         raise TaskError("nests too deeply to be read", file=file, mend="write one key a line") from None
-    except (
-        yaml.YAMLError,
-        ValueError,
-    ) as error:  # also a number of thousands of digits, or a 31st of February
-        raise (_not_toml(str(error), file) if file.suffix == ".toml" else _not_yaml(error, file)) from None
-
-
-def _not_toml(said: str, file: Path) -> TaskError:
+    except ValueError as error:  # TOMLDecodeError is one, and so is a number of thousands of digits
+        said = str(error)
     place = _TOML_PLACE.search(said)
     field = None if place is None else f"line {place[1]}" if place[1] else "last line"
-    problem = said[: place.start()] if place else said
+    problem = in_a_sentence(said[: place.start()] if place else said)
     mend = 'write `key = value`, with texts in quotes, such as `device = "cpu"`'
-    return TaskError(f"is not valid TOML: {_in_a_sentence(problem)}", file=file, field=field, mend=mend)
-
-
-def _not_yaml(error: Exception, file: Path) -> TaskError:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return TaskError(
-        f"is not valid YAML: {_in_a_sentence(problem)}",
-        file=file,
-        field=f"line {mark.line + 1}" if mark is not None else None,
-        mend="write `key: value`, such as `device: cpu`",
-    )
-
-
-def _in_a_sentence(said: str) -> str:
-    said = " ".join(said.split())
-    return said[:1].lower() + said[1:]
+    raise TaskError(f"is not valid TOML: {problem}", file=file, field=field, mend=mend)

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from pipeline.journal import read_events
 from pipeline.progress import Progress
-from pipeline.run_folder import JOURNAL, Header, recorded_verdicts
+from pipeline.run_folder import JOURNAL, header_in, recorded_verdicts
 from pipeline.settings import Settings
 from tasks.errors import TaskError
 from tasks.task import Task
@@ -49,6 +47,10 @@ def records_of(paths: Sequence[Path]) -> "tuple[Record, ...]":
     from agents.warm_start import read_records
 
     runs = [path for path in paths if (path / JOURNAL).exists()]
+    for path in paths:
+        if path.is_dir() and path not in runs and not any(path.glob("*.jsonl")):
+            mend = "name a landscape, a folder of them, or a run"
+            raise TaskError("holds no landscape and is no run", file=path, field="--warm-start", mend=mend)
     found = [record for run in runs for record in records_of_run(run)]
     return (*read_records(path for path in paths if path not in runs), *found)
 
@@ -58,7 +60,8 @@ def records_of_run(folder: Path) -> "list[Record]":
     import tasks
     from agents.templates import FAMILIES
 
-    header = header_of(folder)
+    content, _ = read_events(folder / JOURNAL)
+    header = header_in(folder, content)
     task = tasks.load(header.task, data_roots=header.settings.data)
     verdicts = {v.candidate_digest: v for v in recorded_verdicts(folder)}
     matched = ((family, family.matches(task)) for family in FAMILIES.values())
@@ -68,20 +71,6 @@ def records_of_run(folder: Path) -> "list[Record]":
         if match is not None and verdicts
         for record in _records(family, match, task, verdicts, header.settings.target)
     ]
-
-
-def header_of(folder: Path) -> Header:
-    """What a run was begun with. Raises `TaskError`."""
-    content, _ = read_events(folder / JOURNAL)
-    try:
-        return Header.model_validate(content)
-    except ValidationError:
-        raise TaskError(
-            "is no header this version knows",
-            file=folder / JOURNAL,
-            field="line 1",
-            mend="leave this run out of --warm-start",
-        ) from None
 
 
 def _records(

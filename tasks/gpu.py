@@ -6,11 +6,11 @@ import difflib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from tasks.errors import TaskError
 from tasks.value import Value
+from tasks.yaml_file import read_yaml
 
 FOLDER = Path(__file__).with_name("hardware")
 Arithmetic = Literal["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "nvfp4", "int8"]
@@ -149,7 +149,7 @@ def load_gpu(name: str | Path) -> Gpu:
         path = FOLDER / f"{name}.yaml"
         if str(name) not in known_gpus():
             raise TaskError(f"no hardware file for {str(name)!r}", mend=_nearest(str(name)))
-    return _parse(path, _read(path))
+    return _parse(path, read_yaml(path))
 
 
 def gpu_of_target(target: str) -> Gpu:
@@ -166,15 +166,6 @@ def _nearest(name: str) -> str:
     close = difflib.get_close_matches(name.upper(), known_gpus(), n=1, cutoff=0.3)
     known = f"known are {', '.join(known_gpus())}, or give the path of a .yaml file"
     return f"did you mean {close[0]}? {known}" if close else known
-
-
-def _read(path: Path) -> Any:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"cannot be read ({error})", file=path, mend="give a readable YAML file") from error
-    except yaml.YAMLError as error:
-        raise TaskError(f"is not YAML ({error})", file=path, mend="mend the syntax") from error
 
 
 def _parse(path: Path, content: Any) -> Gpu:

@@ -1,5 +1,6 @@
 """What one setting of a family took on one workload: a line of a landscape, or of a recorded verdict."""
 
+import errno
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -43,6 +44,8 @@ def read_records(paths: Iterable[Path]) -> tuple[Record, ...]:
 
 def _records_of(file: Path) -> list[Record]:
     try:
+        if file.exists() and not file.is_file():  # a pipe would be waited for
+            raise OSError(errno.EINVAL, "it is no file")
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or "").lower() if isinstance(error, OSError) else "it is no UTF-8"

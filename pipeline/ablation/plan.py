@@ -1,13 +1,13 @@
 """What is compared, on what, and which contrasts were declared before anything ran."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from tasks.errors import TaskError
 from tasks.value import Value
+from tasks.yaml_file import in_a_sentence, read_yaml
 
 MOST_CONTRASTS = 3
 
@@ -54,16 +54,16 @@ class Plan(Value):
 
 def read_plan(file: Path) -> Plan:
     """Raises `TaskError` naming the file, the field and the mend."""
+    content = read_yaml(file, "give a plan as in docs/concepts/ablation.md")
     try:
-        content: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
         plan = Plan.model_validate(content)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise TaskError(f"cannot be read ({said})", file=file, mend="give a plan in YAML") from None
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        raise TaskError(first["msg"], file=file, field=field, mend="see docs/concepts/ablation.md") from None
+        said = in_a_sentence(first["msg"].removeprefix("Value error, "))
+        said = "holds no keys" if first["type"] == "model_type" and field is None else said
+        mend = "give a plan as in docs/concepts/ablation.md"
+        raise TaskError(said, file=file, field=field, mend=mend) from None
     _known(plan, file)
     return plan.model_copy(update={"landscapes": tuple(file.parent / path for path in plan.landscapes)})
 

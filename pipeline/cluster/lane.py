@@ -6,6 +6,7 @@ which several nodes were lost is an error of the machines, as it would be here.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -122,10 +123,8 @@ def open_lane(
             from pipeline.cluster.local import local_nodes
 
             address = stack.enter_context(local_nodes(where, device))
-        elif "://" not in where:
-            raise TaskError(
-                f"{where!r} is no scheduler", field="--cluster", mend="such as tcp://host:8786 or local"
-            )
+        else:
+            expect_address(where)
         try:
             client = stack.enter_context(client_class(address, timeout=_MOST_SECONDS_TO_CONNECT))
         except (OSError, ValueError) as error:
@@ -133,14 +132,19 @@ def open_lane(
         yield Lane(client, task, choose_kind(kinds_of(client), device), inputs, judge)
 
 
+def expect_address(where: str, field: str = "--cluster", mend: str = ", or local") -> None:
+    """`TaskError` for what Dask could not take for a scheduler's address."""
+    if not re.fullmatch(r"[a-z]+://\S*[^\s:/]:\d{1,5}/?", where):
+        raise TaskError(
+            f"{where!r} is no scheduler", field=field, mend=f"give one such as tcp://host:8786{mend}"
+        )
+
+
 def device_at(where: str, device: Literal["auto", "cpu", "cuda"]) -> Literal["cpu", "cuda"]:
     """What the nodes at `where` judge on; the same errors as `open_lane`'s."""
     if where.partition(":")[0] == "local":
         return choose_device(device)
-    if "://" not in where:
-        raise TaskError(
-            f"{where!r} is no scheduler", field="--cluster", mend="such as tcp://host:8786 or local"
-        )
+    expect_address(where)
     client_class, _ = _library()
     try:
         with client_class(where, timeout=_MOST_SECONDS_TO_CONNECT) as client:

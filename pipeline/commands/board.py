@@ -56,6 +56,13 @@ def board(
 
     if (t_sol is None) != (t_b is None):
         raise TaskError("comes with its other half", field="--t-sol", mend="give --t-sol and --t-b together")
+    for place, field in (
+        (given.get("out"), "--submissions"),
+        (snapshots, "--snapshots"),
+        (sessions, "--sessions"),
+    ):
+        if place is not None and Path(place).exists() and not Path(place).is_dir():
+            raise TaskError("is no folder", file=place, field=field, mend="name a folder, or leave it out")
     own = (t_sol, t_b) if t_sol is not None and t_b is not None else None
     built = build(settings_from(given), folder, Places(snapshots, sessions, url), own, problems)
     for line in built.skipped:

@@ -30,7 +30,10 @@ from pipeline.commands.options import (
         help="Processes an arm: 2 (can only drop what is clearly slower), 8, 10, or looks at 8, 10 and 20.",
     ),
     click.option(
-        "--max-seconds", type=float, metavar="S", help="Start no process that would end after that."
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="S",
+        help="Start no process that would end after that.",
     ),
     click.option(
         "--out", type=click.Path(path_type=Path), help="Append every process there; an old file goes on."
@@ -71,7 +74,10 @@ def compare(
     """
     from pipeline.compare import compare as measure
     from pipeline.progress import Lines
+    from tasks.errors import TaskError
 
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise TaskError("is no place for a file", file=out, field="--out", mend="check the path")
     found = measure(
         settings_from(given), task, (baseline, candidate), protocol, Lines(),
         out=out, max_seconds=max_seconds, paired=paired, clocks=clocks,

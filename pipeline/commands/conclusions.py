@@ -30,7 +30,16 @@ def conclusions(
     """
     from pipeline.blackboard.reading import conclusions_of
     from pipeline.search_setup import BLACKBOARD
+    from tasks.errors import TaskError
 
+    if runs is not None and not Path(runs).is_dir():
+        raise TaskError(
+            "is no folder", file=runs, field="--runs", mend="name the folder that journals are kept in"
+        )
+    if blackboard is not None and not blackboard.strip():
+        raise TaskError(
+            "names nothing", field="--blackboard", mend="give a SQLAlchemy address, or leave it out"
+        )
     files = sorted(Path(runs or "runs").glob(f"*/{BLACKBOARD}"))
     urls = [blackboard] if blackboard else [f"sqlite:///{file}" for file in files]
     found = [f for f in conclusions_of(urls, task) if kind in (None, f.conclusion.kind)]

@@ -20,8 +20,12 @@ def doctor(as_json: bool, **given: Any) -> None:
       kernelarc doctor --json | jq '.[] | select(.state == "lacks")'
     """
     from pipeline.doctor import examine
+    from tasks.catalogue import data_roots_or_default
 
-    findings = examine(settings_from(given))
+    settings = settings_from(given)
+    if settings.data:
+        data_roots_or_default(settings.data)  # what was named and is not there is no lack of this machine
+    findings = examine(settings)
     width = max(len(finding.name) for finding in findings)
     lines = []
     for finding in findings:

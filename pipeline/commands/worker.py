@@ -38,6 +38,10 @@ def worker(
       kernelarc worker tcp://head:8786
       kernelarc worker tcp://head:8786 --slurm 8 --partition gpu --minutes 120
     """
+    from pipeline.cluster.lane import expect_address
+
+    scheduler = scheduler if "://" in scheduler else f"tcp://{scheduler}"
+    expect_address(scheduler, field="SCHEDULER", mend="")
     if nodes is None:
         from pipeline.cluster.worker import run_node
 

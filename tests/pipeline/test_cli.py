@@ -1,6 +1,7 @@
 """The command line: light to start, JSON alone on stdout, codes that mean something."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -186,9 +187,40 @@ def test_bad_input_is_one_line_before_anything_is_prepared(problem, tmp_path, mo
         (("submit", problem, "--out", "plain"), "plain `--out`: cannot be written to"),
         (("tasks", "--data", "plain"), "plain `--data`: is neither a folder nor a parquet file"),
         (("verify", "folder"), "folder: holds nothing of a submission"),
+        (("search", problem, "--warm-start", "folder"), "folder `--warm-start`: holds no landscape"),
+        (("search", problem, "--warm-start", "pipe"), "pipe `--warm-start`: cannot be read (it is no file)"),
+        (("search", problem, "--warm-start", "old"), "old/journal.jsonl `line 1: command`: is no header"),
+        (("replay", "old"), "old/journal.jsonl `line 1: command`: is no header"),
+        (("resume", "old"), "old/journal.jsonl `line 1: command`: is no header"),
+        (("search", problem, "--model-command", '"a'), "`--model-command`: should be a command as a shell"),
+        (("search", problem, "--model-command", "/no/such"), "`--model-command`: '/no/such' is no program"),
+        (
+            ("compare", problem, "reference", "reference", "--lock-clocks", "fast"),
+            "`--lock-clocks`: no clocks",
+        ),
+        (
+            ("compare", problem, "reference", "reference", "--out", "folder"),
+            "folder `--out`: is no place for",
+        ),
+        (("doctor", "--data", "nowhere"), "nowhere `--data`: does not exist"),
+        (("conclusions", "--runs", "plain"), "plain `--runs`: is no folder"),
+        (("conclusions", "--blackboard", ""), "`--blackboard`: names nothing"),
+        (("board", "--submissions", "plain"), "plain `--submissions`: is no folder"),
+        (("worker", "nonsense"), "`SCHEDULER`: 'tcp://nonsense' is no scheduler"),
+        (("ingest", "plain"), "plain: is neither a folder nor a .json or .jsonl file"),
+        (("guard", "merge", "pipe"), "pipe: cannot be read (it is no file)"),
+        (("desk", "drift", "--ledger", "bytes"), "bytes: is not UTF-8 at byte 0"),
+        (("ablate", "plan.yaml"), "plan.yaml `line 1`: is not valid YAML: expected"),
+        (("sol", "l1_rmsnorm", "--hardware", "plan.yaml"), "plan.yaml `line 1`: is not valid YAML: expected"),
     )
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "journal.jsonl").write_text('{"version": 1}\n')
+    (tmp_path / "bytes").write_bytes(b"\xff\n")
+    (tmp_path / "plan.yaml").write_text("a: [1")
     for line, says in lines:
-        result = run(*line, *(("--device", "cpu") if line[0] not in ("tasks", "verify") else ()))
+        judging = line[0] in ("evaluate", "search", "submit", "compare")
+        result = run(*line, *(("--device", "cpu") if judging else ()))
         assert (result.exit_code, result.stdout) == (2, ""), result.stderr
         (sentence,) = result.stderr.splitlines()
         assert sentence.startswith(f"kernelarc: {says}") and "; " in sentence

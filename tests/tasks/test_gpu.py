@@ -95,7 +95,7 @@ def test_a_file_that_is_not_there_or_no_yaml_is_one_sentence(tmp_path: Path) -> 
     with pytest.raises(TaskError, match="cannot be read"):
         load_gpu(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("{a: [")
-    with pytest.raises(TaskError, match="is not YAML"):
+    with pytest.raises(TaskError, match=r"`line 1`: is not valid YAML"):
         load_gpu(tmp_path / "bad.yaml")
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(TaskError, match="dictionary"):
