@@ -10,6 +10,9 @@ from typing import Protocol, runtime_checkable
 
 from pipeline.proposing.base import Proposer
 
+_TURNS = 2
+"""As far ahead: the first judgement has the reference's own values to draw, and no core to spare for the slowest."""
+
 
 @runtime_checkable
 class Preparing(Protocol):
@@ -30,7 +33,7 @@ class Beforehand:
     def begin(self, judged: str, candidates_left: int) -> None:
         """While a candidate of `judged` is before the judge; only those whose turn comes before the budget ends."""
         after = self._order.index(judged) + 1 if judged in self._order else 0
-        soon = self._order[after : after + candidates_left]
+        soon = self._order[after : after + min(candidates_left, _TURNS)]
         for name, proposer in [one for one in self._waiting if one[0] in soon]:
             self._waiting.remove((name, proposer))
             self._pool = self._pool or ThreadPoolExecutor(1)
