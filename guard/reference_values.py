@@ -161,7 +161,7 @@ class Values:
     def before(self, workload: int, index: int, kind: str) -> tuple[torch.Tensor, ...] | None:
         """The expected values of what `near` and `swap` were made from, where they are kept; None for others."""
         kept = self.bank.get(("fresh", workload, index, "fresh")) if kind in AGAIN else None
-        return kept and kept.expected
+        return kept.expected if kept is not None else None
 
     def _near(self, workload: int, index: int, kind: str) -> Drawn:
         """The values themselves where none may be moved, the reference has no finite answer, or there is no room."""

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import math
+import operator
 import os
 import random
 import statistics
@@ -54,9 +55,9 @@ _FLAGS: Mapping[str, Callable[[], bool | str]] = {
     "cuda.matmul.allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
     "cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
     "cuda.matmul.allow_fp16_accumulation": lambda: torch.backends.cuda.matmul.allow_fp16_accumulation,
-    "fp32_precision": lambda: torch.backends.fp32_precision,
-    "mkldnn.fp32_precision": lambda: torch.backends.mkldnn.fp32_precision,
-    "mkldnn.matmul.fp32_precision": lambda: torch.backends.mkldnn.matmul.fp32_precision,
+    "fp32_precision": lambda: _named(torch.backends, "fp32_precision"),
+    "mkldnn.fp32_precision": lambda: _named(torch.backends, "mkldnn.fp32_precision"),
+    "mkldnn.matmul.fp32_precision": lambda: _named(torch.backends, "mkldnn.matmul.fp32_precision"),
     "NVIDIA_TF32_OVERRIDE": lambda: os.environ.get("NVIDIA_TF32_OVERRIDE", "0") == "1",
     "ONEDNN_DEFAULT_FPMATH_MODE": lambda: os.environ.get("ONEDNN_DEFAULT_FPMATH_MODE", "strict").lower(),
 }
@@ -178,6 +179,11 @@ def _flags() -> dict[str, bool | str]:
         with contextlib.suppress(RuntimeError, AttributeError):
             found[name] = read()
     return found
+
+
+def _named(space: object, name: str) -> str:
+    """What older versions of torch do not have, and its types not at all; `AttributeError` there."""
+    return str(operator.attrgetter(name)(space))
 
 
 def _exactness(value: bool | str) -> int:

@@ -86,7 +86,7 @@ REJECTED = {
         HEAD
         + "class Mute(Exception):\n    def __str__(self):\n        raise self\n\n\n"
         + "def run(A, B):\n    raise Mute\n",
-        ReasonCode.PROTOCOL,
+        ReasonCode.RUNTIME,
     ),
 }
 
