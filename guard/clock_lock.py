@@ -35,7 +35,7 @@ def clocks_of(text: str) -> Clocks:
     if text.upper() in PRESETS:
         return PRESETS[text.upper()]
     sm, slash, memory = text.partition("/")
-    if not (slash and sm.isdigit() and memory.isdigit() and int(sm) and int(memory)):
+    if not (slash and sm.isdecimal() and memory.isdecimal() and int(sm) and int(memory)):
         mend = f"one of {', '.join(PRESETS)}, or SM/MEMORY in MHz such as 1500/3996"
         raise TaskError(f"no clocks: {text!r}", field="--lock-clocks", mend=mend)
     return Clocks(int(sm), int(memory))

@@ -33,16 +33,17 @@ def prepare(settings: Settings, name: str, device: Literal["cpu", "cuda"], progr
 
 
 def load(settings: Settings, name: str) -> Task:
-    """The task called `name`, to be judged: `TaskError` too where a workload's tolerance judges nothing.
+    """The task called `name`, to be judged: `TaskError` too where nothing can be judged by it (ADR 16).
 
-    Such a tolerance loads, as it does officially; judged by it, the reference itself would seem to be wrong.
+    Such a task loads, as it does officially; judged by it, the reference itself would seem to be wrong.
     """
     import tasks
+    from tasks.lint.task import NO_OUTPUTS
     from tasks.lint.tolerance import NEGATIVE
 
     task = tasks.load(name, data_roots=settings.data)
     for finding in task.findings:
-        if finding.code == NEGATIVE:
+        if finding.code in (NEGATIVE, NO_OUTPUTS):
             raise TaskError(finding.problem, file=finding.file, field=finding.field, mend=finding.mend)
     return task
 

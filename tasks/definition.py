@@ -162,7 +162,7 @@ class Definition(OfficialModel):
         for part, tensors in (("inputs", self.inputs), ("outputs", self.outputs)):
             for name, spec in tensors.items():
                 for axis in spec.shape or ():
-                    if not axis.isdigit() and axis not in self.axes:
+                    if not axis.isdecimal() and axis not in self.axes:
                         raise FieldFault(
                             f"{part}.{name}.shape", f"axis {axis!r} is not defined", "add it to `axes`"
                         )
@@ -170,7 +170,7 @@ class Definition(OfficialModel):
 
 
 def _length(axis: str, axes: Mapping[str, int]) -> int:
-    if axis.isdigit():
+    if axis.isdecimal():
         return int(axis)
     if axis not in axes:
         raise ValueError(f"axis {axis!r} has no value")

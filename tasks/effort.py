@@ -137,4 +137,4 @@ def _term(axes: Counter[str]) -> Term:
 
 
 def _size(term: Term, axes: Mapping[str, int]) -> int:
-    return math.prod((int(a) if a.isdigit() else axes[a]) ** power for a, power in term)
+    return math.prod((int(a) if a.isdecimal() else axes[a]) ** power for a, power in term)

@@ -37,4 +37,4 @@ class Resolver:
 def _shape(spec: TensorSpec, axes: Mapping[str, int]) -> Shape | None:
     if spec.shape is None:
         return None
-    return tuple(int(axis) if axis.isdigit() else axes[axis] for axis in spec.shape)
+    return tuple(int(axis) if axis.isdecimal() else axes[axis] for axis in spec.shape)

@@ -26,7 +26,7 @@ def load_solution(path: Path, definition: Definition | None = None) -> Solution:
     document, _ = read_solution(path)
     solution = validated(Solution, document)
     for fault in path_faults([source.path for source in solution.sources]):
-        raise document.fault(f"sources[{fault.index}].path", fault.problem, fault.mend)
+        raise document.fault(f"sources[{fault.place}].path", fault.problem, fault.mend)
     if definition is not None and not is_for(solution, definition):
         raise document.fault(
             "definition",

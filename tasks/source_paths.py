@@ -9,9 +9,9 @@ LONGEST_PATH, LONGEST_NAME = 1023, 255
 
 
 class PathFault(NamedTuple):
-    """`index` is the source's place in the file."""
+    """`place` is the source's number in the file, from 0."""
 
-    index: int
+    place: int
     problem: str
     mend: str
 

@@ -101,7 +101,7 @@ class _Sizes:
         for name, spec in self.definition.inputs.items():
             if spec.shape and set(parts) & set(name.lower().split("_")):
                 axis = spec.shape[0]
-                return int(axis) if axis.isdigit() else self.axes[axis]
+                return int(axis) if axis.isdecimal() else self.axes[axis]
         return None
 
     @property

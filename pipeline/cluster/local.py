@@ -49,7 +49,7 @@ def _count(where: str, most: int) -> int:
     _, colon, number = where.partition(":")
     if not colon:
         return most if most and gpu_count()[0] else 1
-    if not number.isdigit() or not 1 <= int(number) <= max(1, most):
+    if not number.isdecimal() or not 1 <= int(number) <= max(1, most):
         raise TaskError(
             f"{where!r} wants nodes that are not here", field="--cluster", mend=f"at most local:{most}"
         )

@@ -41,7 +41,7 @@ def chosen(task: "Task", wanted: str | None) -> "Workload":
     workloads = task.workloads
     if wanted is None:
         return workloads[0]
-    if wanted.isdigit() and int(wanted) < len(workloads):
+    if wanted.isdecimal() and int(wanted) < len(workloads):
         return workloads[int(wanted)]
     matching = [workload for workload in workloads if workload.uuid.startswith(wanted)]
     if len(matching) == 1:

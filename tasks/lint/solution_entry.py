@@ -88,7 +88,7 @@ def _function(
     functions = [n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == name]
     if functions and definition is not None and _keeps_signature(functions[-1]):
         yield from _arity(solution, document, definition, functions[-1].args)
-    elif not re.search(rf"\b{re.escape(name)}\b", text) and not _DYNAMIC.search(text):
+    elif not name.isidentifier() or not (re.search(rf"\b{re.escape(name)}\b", text) or _DYNAMIC.search(text)):
         yield _absent(solution, document)
 
 

@@ -27,7 +27,7 @@ _IMPORTANT_MODULES = (
 
 
 def source_findings(solution: Solution, document: Document) -> Iterator[LintFinding]:
-    impossible = {fault.index: fault for fault in path_faults([s.path for s in solution.sources])}
+    impossible = {fault.place: fault for fault in path_faults([s.path for s in solution.sources])}
     for index, source in enumerate(solution.sources):
         path = PurePosixPath(source.path)
         field = f"sources[{index}].path"

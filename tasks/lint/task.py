@@ -12,6 +12,7 @@ from tasks.lint.tolerance import tolerance_findings
 from tasks.task import LintFinding
 from tasks.workload import Workload
 
+NO_OUTPUTS = "no-outputs"
 Workloads = Sequence[tuple[Workload, Document]]
 
 
@@ -52,7 +53,7 @@ def definition_findings(
     yield from expression_findings(definition, document, given or set())
     if not definition.outputs:
         yield document.finding(
-            "warning", "no-outputs", "outputs", "is empty, so nothing is compared", "name what `run` returns"
+            "warning", NO_OUTPUTS, "outputs", "is empty, so nothing is compared", "name what `run` returns"
         )
 
 

@@ -244,6 +244,14 @@ def test_a_tolerance_below_zero_loads_and_is_refused_by_name_when_it_should_judg
         assert result.stderr.endswith("; give at least 0\n")
 
 
+def test_a_task_without_outputs_loads_and_is_refused_when_it_should_judge(problem):
+    file = problem / "definition.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "outputs": {}}))
+    assert run("show", problem).exit_code == 0
+    result = run("evaluate", problem, "--device", "cpu")
+    assert result.exit_code == 2 and "definition.json `outputs`: is empty" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

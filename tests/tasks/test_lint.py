@@ -146,6 +146,11 @@ def test_a_style_of_one_is_read_as_true_and_said(tmp_path: Path) -> None:
     assert found["converted"].problem == "is the number 0 and is read as false"
 
 
+def test_an_entry_that_names_no_function_is_an_error(tmp_path: Path) -> None:
+    found = _lint_solution(tmp_path, files.solution(spec_entry_point="main.py::"))["no-entry-function"]
+    assert (found.level, found.field) == ("error", "spec.entry_point")
+
+
 @pytest.mark.parametrize("path", [".", "a\0b.py", "a" * 5000, "./main.py"])
 def test_a_path_that_no_file_can_have_is_an_error(tmp_path: Path, path: str) -> None:
     sources = [*files.solution()["sources"], {"path": path, "content": "x = 1\n"}]

@@ -191,6 +191,11 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
         "line 1: axes",
         "zero",
     ),
+    "a length in digits that make no number": (
+        _definition(outputs={"y": {"shape": ["rows", "\u00b2"], "dtype": "bfloat16"}}),
+        "outputs.y.shape",
+        "is not defined",
+    ),
     "text that reads as NaN": (
         _workload(tolerance={**files.workload()["tolerance"], "max_atol": "nan"}),
         "line 2: tolerance.max_atol",
