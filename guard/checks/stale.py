@@ -11,13 +11,12 @@ _SHARE = 0.5
 
 def stale(record: CallRecord) -> Finding | None:
     """Where the expected answers differ, an output that is far nearer to the one before."""
-    for name, output, expected, before in zip(
-        record.names, record.outputs, record.expected, record.before or record.expected, strict=True
-    ):
+    pairs = zip(record.names, record.outputs, record.expected, record.before or record.expected, strict=True)
+    for position, (name, output, expected, before) in enumerate(pairs):
         if before is expected or before.shape != output.shape or not output.is_floating_point():
             continue
         own, other = _distances(output, expected, before)
-        if other < _SHARE * own:
+        if other < _SHARE * own and own > _rounding(record, position, expected, before):
             said = f"output {name!r} answers the call before this one, whose inputs were nearly the same"
             return Finding(code=ReasonCode.NUMERICAL, message=said)
     return None
@@ -29,3 +28,10 @@ def _distances(output: torch.Tensor, expected: torch.Tensor, before: torch.Tenso
     out, own, other = (t[differ].to(torch.float32) for t in (output, expected, before))
     finite = torch.isfinite(out) & torch.isfinite(own) & torch.isfinite(other)
     return float((out - own)[finite].norm()), float((out - other)[finite].norm())
+
+
+def _rounding(record: CallRecord, position: int, expected: torch.Tensor, before: torch.Tensor) -> float:
+    """The distance that may be rounding alone: a sum in another order can hit the answer before."""
+    step = torch.finfo(expected.dtype).eps * float(expected.to(torch.float32).abs().mean())
+    one = max(step, record.honest[position] if record.honest is not None else 0.0)
+    return 2 * one * float((expected != before).sum()) ** 0.5

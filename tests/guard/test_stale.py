@@ -62,3 +62,8 @@ def test_swap_exchanges_two_elements_of_one_input() -> None:
         )
         hit.add(moved.index(2))
     assert hit == {0, 1}
+
+
+def test_a_better_rounded_answer_that_equals_the_one_before_is_not_stale() -> None:
+    before = torch.tensor(1.0)
+    assert stale(record(before.clone(), torch.nextafter(before, torch.tensor(2.0)), before)) is None
