@@ -10,7 +10,7 @@ import contextlib
 import os
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 
@@ -31,7 +31,7 @@ def quicken() -> None:
         _patch_once_a_launch(interpreter, language)
 
 
-def _look_types_up(interpreter: ModuleType, language: ModuleType) -> None:
+def _look_types_up(interpreter: Any, language: Any) -> None:
     of_type = interpreter._get_np_dtype
     known: dict[str, Any] = {}
 
@@ -44,7 +44,7 @@ def _look_types_up(interpreter: ModuleType, language: ModuleType) -> None:
     interpreter._get_np_dtype = looked_up
 
 
-def _patch_once_a_launch(interpreter: ModuleType, language: ModuleType) -> None:
+def _patch_once_a_launch(interpreter: Any, language: Any) -> None:
     """A launch patches the language and takes that back at its end; functions it calls find it patched."""
     patch, launch = interpreter._patch_lang, interpreter.GridExecutor.__call__
     patched: set[tuple[bool, bool]] = set()

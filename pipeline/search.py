@@ -90,8 +90,8 @@ class Search:
             while (why := self._reason_to_stop()) is None:
                 self._take(self._slots.popleft())
         finally:
-            for done in (self._beforehand, *self._proposers.values()):
-                done.close()
+            for close in (self._beforehand.close, *(p.close for p in self._proposers.values())):
+                close()
         self._note(Event(event="searched", text=f"{len(self.state.judged)} candidates; {why}"))
         self.progress.note(f"stopped: {why}")
         return ranked(self.state.judged.values(), self.by_measurement)

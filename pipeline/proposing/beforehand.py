@@ -37,7 +37,7 @@ class Beforehand:
         for name, proposer in [one for one in self._waiting if one[0] in soon]:
             self._waiting.remove((name, proposer))
             self._pool = self._pool or ThreadPoolExecutor(1)
-            self._making[name] = self._pool.submit(proposer.prepare)  # type: ignore[attr-defined]
+            self._making[name] = self._pool.submit(proposer.prepare)
 
     def expect(self, name: str) -> None:
         """Wait until nothing is being made for `name`, who is about to be asked."""
