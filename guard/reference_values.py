@@ -4,9 +4,9 @@ import contextlib
 import hashlib
 import math
 import os
-import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,29 +16,23 @@ from guard.buffers import give_back_spare
 from guard.checks.precision import ROUNDING_STEP, moved
 from guard.compare import compare
 from guard.layout import room
-from guard.outputs import WrongOutputs, as_tensors
+from guard.outputs import as_tensors
+from guard.random_state import random_state, set_random_state
 from guard.rearranged import rearranged
+from guard.reference_failure import ReferenceFailed, failure_of
 from guard.rescaled import grow, rescale
+from guard.tensor_figures import all_finite, rms, span_bytes
 from guard.verdict import PrecisionPolicy
 from tasks.dtypes import torch_dtype
 from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
 from tasks.task import Task
 from tasks.workload import RandomInput
 
-_DEFINITIONS_FAULTS = (
-    NameError, AttributeError, ImportError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, WrongOutputs,
-)  # fmt: skip
 AGAIN = ("near", "swap")
 """Kinds of values that bring the last ones back, nearly."""
 _POSITION = tuple[tuple[int, ...], int, int]
-
-
-class ReferenceFailed(Exception):
-    """The reference or its input generator raised; `blame` is `task` or `machine`."""
-
-    def __init__(self, message: str, blame: str) -> None:
-        self.blame = blame
-        super().__init__(message)
+_Make = Callable[[int], list[Any]]
+_Change = Callable[[Sequence[Any], Sequence[bool]], None]
 
 
 class Values:
@@ -70,7 +64,7 @@ class Values:
         drawn = self.fresh(index, 0, "fresh")  # kept where there is room: calls will ask for it
         self._settle()
         inputs, outputs = tensors_of(drawn.inputs), list(drawn.expected)
-        sizes = [_span_bytes(t) for t in inputs]
+        sizes = [span_bytes(t) for t in inputs]
         declared = [s for s in self._declared_bytes(index) if s is not None]
         out_sizes = [max(t.numel() * t.element_size(), d) for t, d in zip(outputs, declared, strict=True)]
         needed = 2 * sum(sizes) + 3 * sum(out_sizes)
@@ -93,7 +87,7 @@ class Values:
             return kept
         self._rewind(position)
         drawn = self._draw(lambda: self.generators[workload].make())
-        self._after[position] = _random_state(self.device)
+        self._after[position] = random_state(self.device)
         self.bank.put(position, drawn)
         return drawn
 
@@ -115,43 +109,31 @@ class Values:
 
     def _new(self, workload: int, index: int, kind: str) -> Drawn:
         generator, seed = self.generators[workload], self._seed(workload, index)
-        if kind == "varied":
-            return self._varied(workload, seed)
-        return self._grown(workload, seed) if kind == "grown" else self._draw(lambda: generator.make(seed))
+        if kind == "varied" and self._allows_another_spread(workload):
+            return self._changed(workload, seed, generator.vary, partial(rescale, seed=seed))
+        if kind == "grown":
+            return self._changed(workload, seed, generator.make, grow)
+        return self._draw(lambda: (generator.vary if kind == "varied" else generator.make)(seed))
 
-    def _grown(self, workload: int, seed: int) -> Drawn:
-        """Values as they are where the reference has no finite answer to larger ones."""
-        make = self.generators[workload].make
+    def _changed(self, workload: int, seed: int, make: _Make, change: _Change) -> Drawn:
+        """What `make` gives, changed in place; as it was where the reference has no finite answer to the change."""
 
-        def large() -> list[Any]:
+        def changed() -> list[Any]:
             inputs = make(seed)
-            grow(inputs, self._free(workload))
+            change(inputs, self._free(workload))
             return inputs
 
         with contextlib.suppress(ReferenceFailed):
-            drawn = self._draw(large)
-            if _all_finite(drawn.expected):
+            drawn = self._draw(changed)
+            if all_finite(drawn.expected):
                 return drawn
         give_back_spare(self.device)  # what a failure left over
         return self._draw(lambda: make(seed))
 
-    def _varied(self, workload: int, seed: int) -> Drawn:
-        """Of another spread too, where a relative tolerance allows for it and the reference has a finite answer."""
-        vary = self.generators[workload].vary
-
-        def spread() -> list[Any]:
-            inputs = vary(seed)
-            rescale(inputs, self._free(workload), seed)
-            return inputs
-
+    def _allows_another_spread(self, workload: int) -> bool:
+        """Whether the tolerance is relative, and no finer than the outputs are."""
         finest = max((torch.finfo(t).eps for t in self.dtypes if t.is_floating_point), default=0.0)
-        if self.task.workloads[workload].tolerance.max_rtol >= finest:
-            with contextlib.suppress(ReferenceFailed):
-                drawn = self._draw(spread)
-                if _all_finite(drawn.expected):
-                    return drawn
-            give_back_spare(self.device)  # what a failure left over
-        return self._draw(lambda: vary(seed))
+        return self.task.workloads[workload].tolerance.max_rtol >= finest
 
     def _free(self, workload: int) -> list[bool]:
         """Of each input, whether its values are nothing but random numbers."""
@@ -174,7 +156,7 @@ class Values:
         except ReferenceFailed:
             near = drawn
         give_back_spare(self.device)  # what a failure left over
-        return near if _all_finite(near.expected) else drawn
+        return near if all_finite(near.expected) else drawn
 
     def answer(self, inputs: Sequence[Any]) -> Drawn:
         """What the reference makes of these inputs."""
@@ -203,7 +185,7 @@ class Values:
     def _moves(self, workload: int, policy: PrecisionPolicy, kind: str) -> tuple[float, ...] | None:
         drawn = self.fresh(workload, 0, kind)
         result = self._draw(lambda: moved(drawn.inputs, ROUNDING_STEP[policy], self._seed(workload, -2)))
-        moves = tuple(_rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True))
+        moves = tuple(rms(a, b) for a, b in zip(result.expected, drawn.expected, strict=True))
         has_moved = any(a is not b for a, b in zip(result.inputs, drawn.inputs, strict=True))
         return moves if has_moved and all(map(math.isfinite, moves)) else None
 
@@ -231,20 +213,10 @@ class Values:
             if os.getpid() != own:
                 os._exit(0)  # the reference forked and came back twice: one of the two answers
             expected = as_tensors(result, self.names, self.dtypes, self.device)
-        except torch.OutOfMemoryError as error:
-            raise ReferenceFailed(
-                f"the reference does not fit in the memory of {self.device}: {error}", "machine"
-            ) from error
-        except MemoryError as error:
-            raise ReferenceFailed("the reference does not fit in this machine's memory", "machine") from error
         except Exception as error:
             if hasattr(error, "mend"):
                 raise
-            blame = "task" if isinstance(error, _DEFINITIONS_FAULTS) else "machine"
-            said = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"
-            where = f"the reference of {self.task.name} does not run on {self.device.type}"
-            mend = "; it needs a GPU" if blame == "machine" and self.device.type == "cpu" else ""
-            raise ReferenceFailed(f"{where}: {said}{mend}", blame) from error
+            raise failure_of(error, self.task.name, self.device) from error
         give_back_spare(self.device)
         return Drawn(inputs, tuple(tensor.detach() for tensor in expected))
 
@@ -260,7 +232,7 @@ class Values:
         if before is None:
             seed_all(200)
         else:
-            _set_random_state(self._after[before], self.device)
+            set_random_state(self._after[before], self.device)
 
     def _declared_bytes(self, index: int) -> list[int]:
         shapes = self.task.definition.output_shapes(self.task.workloads[index].axes)
@@ -272,36 +244,3 @@ class Values:
     def _settle(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize()
-
-
-def _span_bytes(tensor: torch.Tensor) -> int:
-    if tensor.numel() == 0:
-        return 0
-    span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return span * tensor.element_size()
-
-
-def _random_state(device: torch.device) -> tuple[Any, ...]:
-    cuda = torch.cuda.get_rng_state(device) if device.type == "cuda" else None
-    return random.getstate(), torch.get_rng_state(), cuda
-
-
-def _set_random_state(state: tuple[Any, ...], device: torch.device) -> None:
-    python, cpu, cuda = state
-    random.setstate(python)
-    torch.set_rng_state(cpu)
-    if cuda is not None:
-        torch.cuda.set_rng_state(cuda, device)
-
-
-def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:
-    return all(bool(torch.isfinite(t.to(torch.float32)).all()) for t in tensors)
-
-
-def _rms(a: torch.Tensor, b: torch.Tensor) -> float:
-    """Root mean square of the difference, where both are finite; 0 for types that do not round."""
-    if not a.is_floating_point() or a.numel() == 0:
-        return 0.0
-    difference = a.to(torch.float32) - b.to(torch.float32)
-    finite = torch.isfinite(difference)
-    return float(torch.where(finite, difference, 0.0).square().mean().sqrt())

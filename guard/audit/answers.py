@@ -7,7 +7,8 @@ from guard.audit.base import Alternative
 from guard.bank import Drawn
 from guard.channel import Message
 from guard.compare import NOTHING_YET, compare_round
-from guard.reference_values import ReferenceFailed, Values
+from guard.reference_failure import ReferenceFailed
+from guard.reference_values import Values
 from tasks.workload import Tolerance
 
 

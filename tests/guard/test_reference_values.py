@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from guard.bank import Bank
-from guard.reference_values import ReferenceFailed, Values
+from guard.reference_failure import ReferenceFailed
+from guard.reference_values import Values
 from tests.guard.cases import matmul_task
 
 
