@@ -1,6 +1,8 @@
 """What the committed results say of the guard on a card follows from their own rows, and keeps to the bars."""
 
 import json
+import math
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,9 @@ def test_screens_and_finals_of_a_card_cost_no_more_than_promised(protocol: str, 
     assert not any(row["rejected"] for row in rows)
     assert found[f"{protocol}_median_s"] == medians(found["rows"])[f"{protocol}_median_s"] <= most
     assert all(row["workloads"] == 16 and row["slowest_ms"] < 5 for row in rows)
-    measured = len({row["task"] for row in rows})
-    if measured < 5:
-        pytest.skip(f"a median over five problems is promised, and {protocol} is measured on {measured}")
+    # a median over five problems is promised: one that is not measured counts as without end
+    seconds = [row["seconds"] for row in rows]
+    assert statistics.median(seconds + [math.inf] * (5 - len(seconds))) <= most
 
 
 def test_the_public_evaluator_reads_the_same_times_of_quiet_single_kernels() -> None:
