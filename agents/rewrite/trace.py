@@ -4,6 +4,7 @@ import operator
 import time
 from typing import Any
 
+from agents.rewrite.histograms import counted, is_count
 from agents.rewrite.program import Number, Op, Program, Ref, Typed
 from agents.rewrite.sizes import scalars
 from tasks.definition import Definition
@@ -114,7 +115,10 @@ def _graph(
 
 
 def _stopping_after(longest: int) -> Any:
-    """A mode that ends a long loop long before it is through: following a call takes about a millisecond."""
+    """A mode that ends a long loop long before it is through: following a call takes about a millisecond.
+
+    Counts with a given number of bins are made calls whose sizes do not depend on values.
+    """
     from torch.overrides import TorchFunctionMode
 
     class Stopping(TorchFunctionMode):
@@ -124,6 +128,8 @@ def _stopping_after(longest: int) -> Any:
             self.calls += getattr(func, "__name__", "") not in ("__get__", "size", "dim", "numel", "stride")
             if self.calls > longest:
                 raise NotTraceable(f"more than {longest} operations")
+            if is_count(func, kwargs):
+                return counted(*args, **kwargs)
             return func(*args, **(kwargs or {}))
 
     return Stopping()

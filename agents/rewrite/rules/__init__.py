@@ -8,9 +8,14 @@ from agents.rewrite.rules.attention import NARROW as NARROW_ATTENTION
 from agents.rewrite.rules.attention_backward import FUSED as ATTENTION_GRADIENTS
 from agents.rewrite.rules.attention_backward import NARROW as NARROW_ATTENTION_GRADIENTS
 from agents.rewrite.rules.base import Rule
+from agents.rewrite.rules.block_scaled import NATIVE as FP8_BLOCK_SCALED
+from agents.rewrite.rules.block_scaled import RULE as BLOCK_SCALED
 from agents.rewrite.rules.channels_last import RULE as CHANNELS_LAST
+from agents.rewrite.rules.counting_sort import RULE as COUNTING_SORT
 from agents.rewrite.rules.depthwise import RULE as DEPTHWISE
 from agents.rewrite.rules.group_norm import RULE as GROUP_NORM
+from agents.rewrite.rules.quantised import RULE as QUANTISED
+from agents.rewrite.rules.selection import RULE as SELECTION
 from agents.rewrite.rules.wide_product import RULE as WIDE_PRODUCT
 
 RULES: dict[str, Rule] = {
@@ -21,8 +26,13 @@ RULES: dict[str, Rule] = {
         DEPTHWISE,
         GROUP_NORM,  # before channels_last, whose layout its kernel then writes
         CHANNELS_LAST,
+        COUNTING_SORT,
+        SELECTION,
         NARROW_ATTENTION,
         NARROW_ATTENTION_GRADIENTS,
+        QUANTISED,
+        FP8_BLOCK_SCALED,
+        BLOCK_SCALED,
         WIDE_PRODUCT,  # after those that want the products of an attention as they are
     )
 }
