@@ -11,6 +11,9 @@ from agents.rewrite.views import SPLITS, is_view
 _MOST_COMPARED = 8192
 """Columns times places, where every column looks for itself among the places."""
 
+_COMPARED_A_VALUE = 4
+"""Comparisons that take as many registers as a value that is kept."""
+
 
 def part(tile: Tile, op: Op) -> str:
     """One of several results: of a selection, or of what only cuts."""
@@ -43,7 +46,7 @@ def _selected(tile: Tile, op: Op) -> tuple[str, str, Chosen]:
     if not found.in_order and shows_order(tile.program, op):
         tile.depends_on_order = True
         best = tile.assigned("best", f"_as_they_stand({best}, {found.count}, {slots})")
-        tile.widest = max(tile.widest, slots * slots)
+        tile.widest = max(tile.widest, slots * slots // _COMPARED_A_VALUE)
     tile.rounds[op.name] = best, left, found
     return tile.rounds[op.name]
 
@@ -82,6 +85,8 @@ def gathered(tile: Tile, op: Op) -> str:
         place = f"({column} // {own.sizes[-1]}) * {given.sizes[-1]} + {place}"
     if own.width != own.padded:
         place = f"tl.where({column} < {own.width}, {place}, 0)"
+    if tile.dtype(source) == "bool":
+        raise NotInRegisters(op.name)
     held = f"tl.broadcast_to({tile.value(source)}, (R, {given.padded}))"
     return tile.assigned(op.name, tile.picked(held, place, own.padded))
 
@@ -109,7 +114,7 @@ def _spread(tile: Tile, op: Op, own: Flat) -> str:
     text = f"(tl.arange(0, {own.padded})[None, :, None] == {place})"
     text += f" & (tl.arange(0, {slots.padded})[None, None, :] < {slots.width})"
     here = tile.assigned("here", text)
-    tile.widest = max(tile.widest, own.padded * slots.padded)
+    tile.widest = max(tile.widest, own.padded * slots.padded // _COMPARED_A_VALUE)
     value = f"tl.broadcast_to({tile.value(source)}, (R, {slots.padded}))[:, None, :]"
     total = f"tl.sum(tl.where({here}, {value}, 0), axis=2)"
     return f"tl.where(tl.max({here}.to(tl.int32), axis=2) > 0, {total}, {tile.value(base)})"

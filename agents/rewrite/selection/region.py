@@ -9,6 +9,8 @@ from agents.rewrite.selection.tile import Tile
 from agents.rewrite.selection.ways import work_out
 from agents.rewrite.views import SPLITS, is_view
 
+_WIDEST_MOVED = 1024
+"""Columns that one warp can hold, which has to where columns are moved."""
 _MOST_ALONE = 1024
 """Columns up to which a selection by itself is done better here than by the library, which then sorts what it chose."""
 
@@ -102,6 +104,8 @@ def _outputs(program: Program, members: set[str]) -> tuple[str, ...]:
 
 
 def _is_worth_it(program: Program, found: Region, seed: Op) -> bool:
+    if found.body.moves_columns and found.body.widest > _WIDEST_MOVED:
+        return False
     ops = [program.ops[name] for name in found.members]
     doing = [op for op in ops if op.base != "getitem" and not is_view(program, op)]
     if len(doing) > 1:

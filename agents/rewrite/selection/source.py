@@ -4,6 +4,7 @@ from agents.rewrite.calls import called
 from agents.rewrite.program import Number, Program
 from agents.rewrite.selection.region import Region
 from agents.rewrite.selection.rounds import HELPERS
+from agents.rewrite.selection.tile import Tile
 
 _VALUES_A_WARP = 256
 """Of the widest tile; rows share a warp up to that many."""
@@ -71,7 +72,7 @@ def _wrapper(program: Program, region: Region, name: str) -> str:
         f"{output} = torch.empty({shape}, dtype=torch.{program.types[output].dtype}, device={by_row}.device)"
         for output, shape in zip(region.outputs, shapes, strict=True)
     ]
-    each, warps = _form(body.widest)
+    each, warps = _form(body)
     arguments = [*region.outputs, *body.tensors, "rows", *body.numbers]
     lines += [
         f"rows = {by_row}.numel() // {body.flat(by_row).width}",
@@ -96,7 +97,7 @@ def _plain(program: Program, region: Region, name: str) -> str:
     return f"def {name}_plainly({', '.join([*region.inputs, *sizes])}):\n{text}"
 
 
-def _form(widest: int) -> tuple[int, int]:
-    """Rows a program, and warps."""
-    rows = max(1, _VALUES_A_WARP // widest)
-    return rows, max(1, min(_MOST_WARPS, rows * widest // _VALUES_A_WARP))
+def _form(body: Tile) -> tuple[int, int]:
+    """Rows a program, and warps: one where columns are moved, which Triton compiles for rows of one warp alone."""
+    rows = max(1, _VALUES_A_WARP // body.widest)
+    return rows, 1 if body.moves_columns else max(1, min(_MOST_WARPS, rows * body.widest // _VALUES_A_WARP))

@@ -34,6 +34,7 @@ class Tile:
         self.widest = 1
         """Values a row of the widest tile."""
         self.depends_on_order = False
+        self.moves_columns = False
         self.rounds: dict[str, tuple[str, str, Chosen]] = {}
         """By selection: the best keys, what the rounds left, and what was chosen."""
         self._work_out = work_out
@@ -118,14 +119,18 @@ class Tile:
         if given.width == 1 or is_same:
             return value
         is_many = bool(given.lead or own.lead)
+        is_whether = self.dtype(name) == "bool"
+        value = f"{value}.to(tl.int32)" if is_whether else value  # one bit cannot be gathered
         source = f"tl.broadcast_to({value}, ({'R' if is_many else 1}, {given.padded}))"
         column = self.columns(own.padded)
         index = re.sub(r"\bc\b", column, text)
         if own.width != own.padded:
             index = f"tl.where({column} < {own.width}, {index}, 0)"
-        return self.assigned(wanted, self.picked(source, index, own.padded, is_many))
+        picked = self.picked(source, index, own.padded, is_many)
+        return self.assigned(wanted, f"{picked} != 0" if is_whether else picked)
 
     def picked(self, source: str, index: str, width: int, is_many: bool = True) -> str:
+        self.moves_columns = True
         return f"tl.gather({source}, tl.broadcast_to({index}, ({'R' if is_many else 1}, {width})), axis=1)"
 
     def grouped(self, name: str) -> tuple[str, str, int]:

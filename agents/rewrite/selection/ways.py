@@ -12,8 +12,8 @@ from agents.rewrite.pointwise import (
     rounded,
     tensor_arguments,
 )
-from agents.rewrite.program import Number, Op
-from agents.rewrite.rules.views import RESHAPES, argument
+from agents.rewrite.program import Number, Op, Ref
+from agents.rewrite.rules.views import RESHAPES, argument, uniform
 from agents.rewrite.selection.choices import argument_of_extreme, gathered, part, scattered
 from agents.rewrite.selection.flat import NotInRegisters, viewed_columns
 from agents.rewrite.selection.tile import Tile
@@ -55,9 +55,10 @@ def _reshaped(tile: Tile, op: Op) -> str:
 def _filled(tile: Tile, op: Op) -> str:
     dtype = tile.dtype(op.name)
     held = "tl.float32" if dtype in FLOATS else TL.get(dtype)
-    if held is None:
+    same = (_FILLS[op.base],) if op.base in _FILLS else uniform(tile.program, Ref(op.name))
+    if held is None or not same or len(set(same)) != 1:
         raise NotInRegisters(op.name)
-    return tile.assigned(op.name, f"tl.full((1, 1), {_FILLS[op.base]}, {held})")
+    return tile.assigned(op.name, f"tl.full((1, 1), {tile.number(Number(same))}, {held})")
 
 
 def _reduced(tile: Tile, op: Op) -> str:
@@ -108,7 +109,7 @@ _WAYS: dict[str, Callable[[Tile, Op], str]] = {
     "scatter.value": scattered,
     "scatter.src": scattered,
     **dict.fromkeys(("argmax", "argmin"), argument_of_extreme),
-    **dict.fromkeys(_FILLS, _filled),
+    **dict.fromkeys((*_FILLS, "full", "full_like", "new_full", "scalar_tensor"), _filled),
     **dict.fromkeys(("sum", "mean", "amax", "amin"), _reduced),
     **dict.fromkeys(("softmax", "_softmax"), _softmax),
 }
