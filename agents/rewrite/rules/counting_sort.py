@@ -112,12 +112,13 @@ def _written(program: Program, found: _Sort, counts: Op) -> Program:
     names |= {order: places} if order else {}
     names |= {ends.name: bounds} if ends else {}
     if sums is not None:
-        args = (Ref(bounds), draft.number(0), draft.number(1), Number(bins))
-        part = draft.op("sums", "narrow.default", args, Typed((bins,), ends_type))
+        piece = (Ref(bounds), draft.number(0), draft.number(1), Number(bins))
+        part = draft.op("sums", "narrow.default", piece, Typed((bins,), ends_type))
         names[sums.name] = draft.cast(part, program.types[sums.name].dtype)
     if found.ordered is not None:
-        args = (Ref(found.values), draft.number(0), Ref(places))
-        names[found.ordered] = draft.op("ordered", "index_select.default", args, program.types[found.ordered])
+        wanted = (Ref(found.values), draft.number(0), Ref(places))
+        typed = program.types[found.ordered]
+        names[found.ordered] = draft.op("ordered", "index_select.default", wanted, typed)
     return draft.done(names)
 
 
