@@ -57,7 +57,7 @@ def _at(program: Program, name: str) -> Program | None:
 def _found(program: Program, name: str, place: Place) -> _Quantised | None:
     clamp = program.ops.get(place.name)
     limits: tuple[float | None, float | None] = (None, None)
-    if clamp is not None and clamp.base == "clamp" and len(clamp.reads) == 1:
+    if clamp is not None and clamp.base == "clamp" and _is_step(program, clamp):
         limits = clamp_limits(clamp)
         place = behind_views(program, replace(place, name=clamp.reads[0]))
     division = program.ops.get(place.name)
@@ -94,8 +94,7 @@ def _steps_from(program: Program, scale: Place, whole: Place) -> tuple[Op, ...] 
     while (op := program.ops.get(name)) is not None:
         if op.base == "amax":
             break
-        is_step = is_pointwise(program, op) and len(op.reads) == 1 and program.types[name].dtype == "float32"
-        if is_step:
+        if _is_step(program, op):
             steps.insert(0, op)
         elif op.base not in _FLAT:
             return None
@@ -111,6 +110,13 @@ def _steps_from(program: Program, scale: Place, whole: Place) -> tuple[Op, ...] 
     shape = tuple(program.types[whole.name].shape[place] for place in kept)
     indices = tuple(tuple(index[place] for place in kept) for index in whole.indices)
     return tuple(steps) if same_offsets(program, scale, indices, shape) else None
+
+
+def _is_step(program: Program, op: Op) -> bool:
+    """Whether it makes one fp32 value of another with numbers that are the same in all workloads."""
+    is_narrow = not is_pointwise(program, op) or program.types[op.name].dtype != "float32"
+    numbers = [given for given in op.args if isinstance(given, Number)]
+    return not is_narrow and len(op.reads) == 1 and all(number.constant is not None for number in numbers)
 
 
 def _reduced(program: Program, op: Op, later: set[int]) -> set[int]:
