@@ -1,13 +1,14 @@
 """Matrices made fp8 block by block, and products of such: what the rules match, what not, and that numbers agree."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from tasks.task import Task
-from tests.agents.interpreted import run_interpreted
-from tests.agents.ruled import elsewhere, ruled, task_of
+from tests.agents.interpreted import Call, run_interpreted
+from tests.agents.ruled import Specs, elsewhere, ruled, task_of
 from tests.agents.small import draw, expected
 
 WIDE = {
@@ -39,7 +40,7 @@ b = (w.float().view(2, 32, 4, 32) * t[:, None, :, None]).view(64, 128)
 """
 
 
-def _task(body: str, inputs: object = None, outputs: object = None) -> Task:
+def _task(body: str, inputs: Specs | None = None, outputs: Any = None) -> Task:
     return task_of(body, inputs or NARROW, outputs or OUT, {"rows": 5}, SIZES)
 
 
@@ -65,7 +66,8 @@ def _run(
     tasks: dict[str, Task], rule: str, folder: Path
 ) -> list[tuple[list[torch.Tensor], list[torch.Tensor]]]:
     """What the rule leaves gives, and what is expected, at another number of rows."""
-    jobs, wanted = [], []
+    jobs: list[tuple[Path, list[Call]]] = []
+    wanted = []
     for number, task in enumerate(tasks.values()):
         source = ruled(task, rule)
         assert source is not None

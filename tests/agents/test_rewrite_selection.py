@@ -8,7 +8,7 @@ import torch
 
 from agents.rewrite.selection.rounds import HELPERS
 from tasks.task import Task
-from tests.agents.interpreted import run_interpreted
+from tests.agents.interpreted import Call, run_interpreted
 from tests.agents.ruled import elsewhere, ruled, task_of, traced
 from tests.agents.small import draw, expected
 
@@ -48,7 +48,8 @@ TASKS = {
 
 
 def test_a_row_is_chosen_as_the_reference_does(tmp_path: Path) -> None:
-    jobs, wanted = [], []
+    jobs: list[tuple[Path, list[Call]]] = []
+    wanted = []
     for number, task in enumerate(TASKS.values()):
         source = ruled(task, "selection_in_registers")
         assert source is not None
