@@ -126,7 +126,7 @@ class Settings(Value):
 
     def budget_on(self, device: str) -> int:
         """Judging is dear on a CPU (Triton runs in its interpreter), so the default is small there."""
-        return self.budget if self.budget is not None else (60 if device == "cuda" else 10)
+        return self.budget if self.budget is not None else (60 if device == "cuda" else 8)
 
 
 def _is_url(text: str) -> bool:
@@ -140,7 +140,7 @@ def _is_url(text: str) -> bool:
 
 
 _DEFAULTS = {
-    "budget": "10 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
+    "budget": "8 on a CPU and 60 on a GPU", "data": "$SOL_EXECBENCH_DATA", "agents": "all of them",
     "out": "submissions", "warm_start": "nothing", "runs": "runs", "patience": "to go on to the budget's end",
     "max_seconds": "no limit", "max_gpu_seconds": "no limit", "max_tokens": "no limit", "max_dollars": "no limit",
     "model": "no language model", "model_command": "no language model", "base_url": "the library's own",

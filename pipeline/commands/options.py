@@ -30,7 +30,7 @@ inputs_option = click.option(
     help="Recorded inputs, made-up ones, or made-up where recorded ones are missing. [default: auto]",
 )
 budget_option = click.option(
-    "--budget", type=int, metavar="N", help="Candidates to judge. [default: 10 on a CPU, 60 on a GPU]"
+    "--budget", type=int, metavar="N", help="Candidates to judge. [default: 8 on a CPU, 60 on a GPU]"
 )
 agents_option = click.option("--agents", metavar="A,B", help="Which agents take part. [default: all]")
 seed_option = click.option("--seed", type=int, metavar="S", help="Of the agents. [default: 0]")
