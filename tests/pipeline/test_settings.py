@@ -11,7 +11,7 @@ from tasks.errors import TaskError
 
 def test_without_anything_the_defaults_hold(tmp_path):
     assert read_settings({}, {}, tmp_path) == Settings()
-    assert (Settings().budget_on("cpu"), Settings().budget_on("cuda")) == (10, 60)
+    assert (Settings().budget_on("cpu"), Settings().budget_on("cuda")) == (8, 60)
 
 
 def test_the_command_line_beats_the_environment_beats_the_file(tmp_path):
