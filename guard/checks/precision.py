@@ -21,6 +21,8 @@ One step of theirs moves an answer by more than all the roundings of an honest k
 to 0.31 were seen on the shipped tasks, 2.5 in products of float8, and 1.2 in products of eight-bit integers. The order
 of a sum, which asks for more room, is a matter of its accumulator, and that has 32 bits."""
 _OUTLIERS = 1e-3
+_ANOTHER_ANSWER = 0.5
+"""A mean error of so much of the mean answer is no lack of precision, where no tolerance was asked before."""
 
 
 def precision(record: CallRecord) -> Finding | None:
@@ -39,8 +41,10 @@ def precision(record: CallRecord) -> Finding | None:
         mean = float(error.mean())
         if mean > budget * scale:
             said = f"mean error {mean:.3g}, {mean / scale:.3g} times what rounding explains ({scale:.3g})"
+            is_another = record.is_beyond and mean > _ANOTHER_ANSWER * float(wanted.mean())
             return Finding(
-                code=ReasonCode.PRECISION, message=f"output {name!r}: {said}; policy {record.policy}"
+                code=ReasonCode.NUMERICAL if is_another else ReasonCode.PRECISION,
+                message=f"output {name!r}: {said}; policy {record.policy}",
             )
         far = float((error > single * torch.clamp(step * wanted, min=scale)).float().mean())
         if far > _OUTLIERS:

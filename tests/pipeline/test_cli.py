@@ -328,7 +328,7 @@ def test_a_bare_command_shows_its_help_as_it_is(line):
 
 def test_a_wrong_budget_names_what_it_would_be_by_itself(problem):
     done = run("search", problem, "--budget", "0")
-    assert done.exit_code == 2 and "the default is 10 on a CPU and 60 on a GPU" in done.stderr
+    assert done.exit_code == 2 and "the default is 8 on a CPU and 60 on a GPU" in done.stderr
 
 
 def test_lint_takes_a_tasks_name_and_says_what_is_nearest_to_a_wrong_one():
