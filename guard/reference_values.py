@@ -16,6 +16,7 @@ from guard.buffers import give_back_spare
 from guard.checks.precision import ROUNDING_STEP, moved
 from guard.compare import compare
 from guard.layout import room
+from guard.looks_drawn import movable
 from guard.outputs import as_tensors
 from guard.random_state import random_state, set_random_state
 from guard.rearranged import rearranged
@@ -148,7 +149,7 @@ class Values:
     def _near(self, workload: int, index: int, kind: str) -> Drawn:
         """The values themselves where none may be moved, the reference has no finite answer, or there is no room."""
         drawn = self.fresh(workload, index, "fresh")
-        free = self._free(workload)
+        free = movable(self.task, workload, drawn.inputs)
         if not any(free):
             return drawn
         try:
