@@ -8,7 +8,7 @@ import torch
 from tasks.task import Task
 from tasks.workload import CustomInput, RandomInput
 
-_LEAST, _LOOKED_AT, _MOST_BYTES = 4096, 1 << 20, 4 << 30
+_LEAST, _LOOKED_AT, _MOST_BYTES = 512, 1 << 20, 4 << 30
 _KURTOSIS = (2.2, 6.0)
 """Normal numbers have 3, also when rounded to eight bits; sines have 1.5, uniform ones 1.8, one-hot rows many."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tasks.definition import AxisConst, AxisExpr, AxisVar, Definition, DType, TensorSpec
 from tasks.task import Task
-from tasks.workload import RandomInput, Tolerance, Workload
+from tasks.workload import CustomInput, RandomInput, Tolerance, Workload
 
 Shape = tuple[str, ...]
 
@@ -14,6 +14,10 @@ _OFFICIAL = Tolerance()
 _WIDE = Tolerance(max_atol=1.0, max_rtol=0.1)
 
 _MATMUL = "import torch\n\n\ndef run(A, B):\n    return torch.mm(A, B)\n"
+_BY_HAND = (
+    f"{_MATMUL}\n\ndef get_inputs(axes_and_scalars, device):\n    shapes = {{'A': (axes_and_scalars['M'], 128), 'B': (128, 128)}}\n"
+    "    return {name: torch.randn(shape, device=device) for name, shape in shapes.items()}\n"
+)
 _NORM = (
     "import torch\n\n\ndef run(x, norm_weight):\n"
     "    scale = torch.rsqrt(x.square().mean(dim=1, keepdim=True) + 1e-6)\n    return x * scale * norm_weight\n"
@@ -66,8 +70,28 @@ def _matmul(name: str, rows: tuple[int, ...], side: int) -> Task:
     return _task(name, _MATMUL, {"A": ("M", "K"), "B": ("K", "N")}, {"C": ("M", "N")}, rows, K=side, N=side)
 
 
+def _by_hand(task: Task, entrypoint: str) -> Task:
+    """The same with the definition's own generator for its inputs."""
+    definition = task.definition.model_copy(update={"custom_inputs_entrypoint": entrypoint})
+    made = {name: CustomInput() for name in definition.inputs}
+    workloads = tuple(workload.model_copy(update={"inputs": made}) for workload in task.workloads)
+    return task.model_copy(update={"definition": definition, "workloads": workloads})
+
+
 TASKS: dict[str, Callable[[], Task]] = {
     "matmul": lambda: _matmul("matmul", (24, 40), 128),
+    "matmul_by_hand": lambda: _by_hand(
+        _task(
+            "matmul_by_hand",
+            _BY_HAND,
+            {"A": ("M", "K"), "B": ("K", "N")},
+            {"C": ("M", "N")},
+            (24, 40),
+            K=128,
+            N=128,
+        ),
+        "get_inputs",
+    ),
     # one call takes milliseconds, so that an answer without work would show
     "matmul_large": lambda: _matmul("matmul_large", (384,), 512),
     "matmul_gpu": lambda: _matmul("matmul_gpu", (512, 1024), 1024),
