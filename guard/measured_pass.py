@@ -8,6 +8,7 @@ from guard.bank import SEEDS
 from guard.blame import CandidateFailed
 from guard.channel import Message
 from guard.claims import believed
+from guard.kinds import ANOTHER_SIZE, BEYOND, NEVER_TIMED
 from guard.processes import WorkerProcess
 from guard.timers import TIMERS
 from guard.timers.base import BadRecords, Records, Worked
@@ -17,8 +18,7 @@ from guard.verdict import Measurement, PrecisionPolicy, Reason, ReasonCode
 _BUILD_CALLS = 1
 _CHILD_PATIENCE_S = 2.0
 _WATCH_LIMIT_S = 30.0
-_NEVER_TIMED = ("varied", "near", "swap")
-_STRICTLY: dict[PrecisionPolicy, tuple[str, ...]] = {"strict": ("grown",), "reference": (), "tolerance": ()}
+_STRICTLY: dict[PrecisionPolicy, tuple[str, ...]] = {"strict": (BEYOND,), "reference": (), "tolerance": ()}
 """Values beyond those that a tolerance was measured on can be judged by the strict policy alone."""
 
 
@@ -45,7 +45,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     trial.after_build()
     plan = [(index, "fresh") for index in workloads for _ in range(trial.protocol.measured_calls)]
     plan += [
-        (index, kind) for index in workloads for kind in (*_NEVER_TIMED, *_STRICTLY[trial.protocol.precision])
+        (index, kind) for index in workloads for kind in (*NEVER_TIMED, *_STRICTLY[trial.protocol.precision])
     ]
     dice.shuffle(plan)
     times: dict[int, list[float]] = {index: [] for index in workloads}
@@ -56,7 +56,7 @@ def measured_pass(trial: Trial, worker: WorkerProcess, process: int, dice: rando
     for index, kind in plan:
         if kind == "fresh":
             last[index] = seeds[index].pop()
-        seed = process % bank if kind in ("varied", "grown") else last[index]
+        seed = process % bank if kind in ANOTHER_SIZE else last[index]
         took = _call(trial, worker, index, seed, kind, first=False)
         trial.called_ms[trial.task.workloads[index].uuid].append(took)
         if kind == "fresh":

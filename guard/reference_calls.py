@@ -14,8 +14,9 @@ from guard.buffers import Buffer, give_back_spare
 from guard.channel import Message
 from guard.checks import CallRecord, first_finding, same_bits
 from guard.compare import NOTHING_YET, compare_round
+from guard.kinds import AGAIN, BEYOND
 from guard.layout import Call, Scalar, Slot, contiguous, offsets, room, scalar
-from guard.reference_values import AGAIN, Values
+from guard.reference_values import Values
 from guard.verdict import PrecisionPolicy
 from tasks.trace import Status
 
@@ -133,7 +134,7 @@ class Calls:
             policy=self._policy,
             honest=self.values.honest_error(call.workload, self._policy, call.kind),
             before=call.before,
-            is_beyond=call.kind == "grown",
+            is_beyond=call.kind == BEYOND,
         )
         finding = first_finding(record)
         if finding:

@@ -15,6 +15,7 @@ from guard.bank import Bank, Drawn, tensors_of
 from guard.buffers import give_back_spare
 from guard.checks.precision import ROUNDING_STEP, moved
 from guard.compare import compare
+from guard.kinds import AGAIN, ANOTHER_SIZE, BEYOND
 from guard.layout import room
 from guard.looks_drawn import movable
 from guard.outputs import as_tensors
@@ -29,8 +30,6 @@ from tasks.inputs import InputGenerator, Policy, load_reference, seed_all
 from tasks.task import Task
 from tasks.workload import RandomInput
 
-AGAIN = ("near", "swap")
-"""Kinds of values that bring the last ones back, nearly."""
 _POSITION = tuple[tuple[int, ...], int, int]
 _Make = Callable[[int], list[Any]]
 _Change = Callable[[Sequence[Any], Sequence[bool]], None]
@@ -112,7 +111,7 @@ class Values:
         generator, seed = self.generators[workload], self._seed(workload, index)
         if kind == "varied" and self._allows_another_spread(workload):
             return self._changed(workload, seed, generator.vary, partial(rescale, seed=seed))
-        if kind == "grown":
+        if kind == BEYOND:
             return self._changed(workload, seed, generator.make, grow)
         return self._draw(lambda: (generator.vary if kind == "varied" else generator.make)(seed))
 
@@ -171,7 +170,7 @@ class Values:
         None where no input can be moved, where the reference gives no finite answer then, or where two sets of
         values do not fit beside the call that is being checked.
         """
-        kind = kind if kind in ("varied", "grown") else "fresh"
+        kind = kind if kind in ANOTHER_SIZE else "fresh"
         key = (workload, policy, kind)
         if key not in self._honest:
             try:

@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
+from guard.tensor_figures import first_values, has_no_sign
+
 _ONE_IN = 64
 _SMALL = 2.0**-5
 _ROWS = (1.0, 0.5, 0.25)
 _PIECE = 1 << 24
-_LOOKED_AT = 1 << 20
 
 
 def rescale(inputs: Sequence[Any], free: Sequence[bool], seed: int) -> None:
@@ -25,14 +26,14 @@ def rescale(inputs: Sequence[Any], free: Sequence[bool], seed: int) -> None:
     sign or a structure of its own.
     """
     for position, (value, may) in enumerate(zip(inputs, free, strict=True)):
-        if may and isinstance(value, torch.Tensor) and _has_no_sign(value):
+        if may and isinstance(value, torch.Tensor) and _is_signless_matrix(value):
             _rescale(value, torch.Generator(device=value.device).manual_seed(seed + position))
 
 
 def grow(inputs: Sequence[Any], free: Sequence[bool]) -> None:
     """In place: each `free` matrix without a sign of its own times four, beyond the range that normal numbers reach."""
     for value, may in zip(inputs, free, strict=True):
-        if may and isinstance(value, torch.Tensor) and _has_no_sign(value):
+        if may and isinstance(value, torch.Tensor) and _is_signless_matrix(value):
             value.mul_(4.0)
 
 
@@ -45,7 +46,7 @@ def _rescale(value: torch.Tensor, dice: torch.Generator) -> None:
         piece.mul_(torch.where(lots == 0, 1.0, _SMALL).to(value.dtype))
 
 
-def _has_no_sign(value: torch.Tensor) -> bool:
+def _is_signless_matrix(value: torch.Tensor) -> bool:
     if (
         not value.is_floating_point()
         or value.element_size() < 2
@@ -53,7 +54,5 @@ def _has_no_sign(value: torch.Tensor) -> bool:
         or not value.is_contiguous()
     ):
         return False
-    some = value.view(-1)[:_LOOKED_AT].to(torch.float32)
-    if some.numel() < _ONE_IN or not bool(torch.isfinite(some).all()):
-        return False
-    return bool(some.mean().abs() < 0.1 * some.std()) and some[:_ONE_IN].unique().numel() > _ONE_IN // 2
+    some = first_values(value)
+    return some.numel() >= _ONE_IN and has_no_sign(some) and some[:_ONE_IN].unique().numel() > _ONE_IN // 2

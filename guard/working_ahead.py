@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from guard.bank import SEEDS, Drawn
+from guard.kinds import NEVER_TIMED
 from guard.reference_values import Values
 
 _ROUNDS = 10
@@ -43,7 +44,7 @@ def _draws(values: Values) -> Iterator[Callable[[], Drawn]]:
     """What every candidate's measured calls take comes first, then the official stream of a judgement without failures."""
     workloads = range(len(values.task.workloads))
     for index in workloads:
-        for kind in ("fresh", "varied", "near", "swap"):
+        for kind in ("fresh", *NEVER_TIMED):
             for seed in range(_VARIED if kind == "varied" else SEEDS["cpu"]):
                 yield partial(values.fresh, index, seed, kind)
     for index in workloads:

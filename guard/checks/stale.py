@@ -19,24 +19,26 @@ def stale(record: CallRecord) -> Finding | None:
     for position, (name, output, expected, before) in enumerate(pairs):
         if before is expected or before.shape != output.shape or not output.is_floating_point():
             continue
-        own, other = _distances(output, expected, before)
-        if other < _SHARE * own and own > _rounding(record, position, expected, before):
+        differ = expected != before
+        own, other = _distances(differ, output, expected, before)
+        if other < _SHARE * own and own > _rounding(record, position, int(differ.sum())):
             said = f"output {name!r} answers the call before this one, whose inputs were nearly the same"
             return Finding(code=ReasonCode.NUMERICAL, message=said)
     return None
 
 
-def _distances(output: torch.Tensor, expected: torch.Tensor, before: torch.Tensor) -> tuple[float, float]:
+def _distances(
+    differ: torch.Tensor, output: torch.Tensor, expected: torch.Tensor, before: torch.Tensor
+) -> tuple[float, float]:
     """Of the output to each of the two, over the elements in which these differ and all three are finite."""
-    differ = expected != before
     out, own, other = (t[differ].to(torch.float32) for t in (output, expected, before))
     finite = torch.isfinite(out) & torch.isfinite(own) & torch.isfinite(other)
     return float((out - own)[finite].norm()), float((out - other)[finite].norm())
 
 
-def _rounding(record: CallRecord, position: int, expected: torch.Tensor, before: torch.Tensor) -> float:
-    """The distance that may be rounding alone: a sum in another order can hit the answer before."""
+def _rounding(record: CallRecord, position: int, count: int) -> float:
+    """The distance of so many elements that may be rounding alone: a sum in another order can hit the answer before."""
+    expected = record.expected[position]
     step = torch.finfo(expected.dtype).eps * float(expected.to(torch.float32).abs().mean())
     one = max(step, record.honest[position] if record.honest is not None else 0.0)
-    count = int((expected != before).sum())
     return (_MANY_STEPS if count < _FEW else 2) * one * math.sqrt(count)
