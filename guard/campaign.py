@@ -3,7 +3,6 @@
 A header begins a shard; pooled files are shards one after the other. Nothing written is ever changed.
 """
 
-import errno
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from pydantic import ValidationError
 
 from guard.duel_record import Header, Line, ProcessRecord, Published, Shard
 from guard.errors import GuardBroken
+from tasks.document import regular
 from tasks.errors import TaskError
 from tasks.value import canonical_json
 
@@ -93,9 +93,7 @@ class Campaign:
 def read(path: Path) -> Contents:
     """All whole lines; what follows the last line end was torn off. `TaskError` names the line that is none."""
     try:
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise OSError(errno.EINVAL, "it is no file")
-        content = path.read_bytes()
+        content = regular(path).read_bytes()
     except OSError as error:
         raise TaskError(
             f"cannot be read ({error.strerror})", file=path, mend="give a file that `compare --out` wrote"

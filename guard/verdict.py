@@ -1,7 +1,7 @@
 """What the guard says: verdicts, what was measured, and where. The only guard module that agents may import."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Literal, Self
 
@@ -98,6 +98,16 @@ class Environment(Value):
     """Other compute processes seen on the GPU."""
     isolation: str = "subprocess"
     """Level reached, such as `memfd+netns+landlock+seccomp`."""
+
+
+def joint_environment(parts: Sequence[Environment]) -> Environment:
+    """Of one judgement in several `parts`: the last one's, with everything that disturbed any of them."""
+    return parts[-1].model_copy(
+        update={
+            "throttle_reasons": tuple(sorted({r for part in parts for r in part.throttle_reasons})),
+            "other_processes": max(part.other_processes for part in parts),
+        }
+    )
 
 
 FLAGS = {

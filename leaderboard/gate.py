@@ -5,15 +5,13 @@ more, and the second look pools both. The family of a look is every workload tha
 which of them are open hangs on what was measured, and a smaller family would be paid for with false findings.
 """
 
-from collections.abc import Mapping
-
 from guard.protocol import Protocol
 from guard.statistics.rank_tests import smallest_p
-from guard.verdict import Verdict
+from guard.verdict import Verdict, joint_environment
 from leaderboard.differences import Excusable
 from leaderboard.equivalence import Answer, Margins
 from leaderboard.holds import Holding, holds, overall
-from leaderboard.snapshot import Medians, Snapshot
+from leaderboard.snapshot import Snapshot
 
 _LOOKS = 2
 
@@ -44,14 +42,10 @@ def pooled(first: Verdict, more: Verdict) -> Verdict:
     """The first verdict with the processes of the second after its own; the second's workloads are some of the first's."""
     taken = 1 + max((m.process for m in first.measurements), default=-1)
     later = tuple(m.model_copy(update={"process": m.process + taken}) for m in more.measurements)
-    reasons = {*first.environment.throttle_reasons, *more.environment.throttle_reasons}
-    others = max(first.environment.other_processes, more.environment.other_processes)
-    environment = more.environment.model_copy(
-        update={"throttle_reasons": tuple(sorted(reasons)), "other_processes": others}
-    )
     return first.model_copy(
         update={
-            "status": more.status, "reason": more.reason, "environment": environment,
+            "status": more.status, "reason": more.reason,
+            "environment": joint_environment((first.environment, more.environment)),
             "measurements": (*first.measurements, *later),
             "flags": tuple(sorted({*first.flags, *more.flags})),
         }
@@ -66,13 +60,10 @@ def second_look(
     *,
     rule: Margins,
     part_of: str,
-    sentinels: Mapping[str, Medians] | None = None,
     excused: frozenset[Excusable] = frozenset(),
 ) -> Holding:
     """What the gate says: `first` where that decided, and the second look at `both`, all processes, where it did not."""
-    second = holds(
-        snapshot, both, protocol, sentinels=sentinels, excused=excused, part_of=part_of, rule=a_look(rule)
-    )
+    second = holds(snapshot, both, protocol, excused=excused, part_of=part_of, rule=a_look(rule))
     if both.status == "rejected" or not second.workloads:
         return second
     open_before = left_open(first, rule)

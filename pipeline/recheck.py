@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from guard.errors import GuardBroken
 from guard.protocol import Protocol
-from guard.verdict import Environment, Verdict
+from guard.verdict import Environment, Verdict, joint_environment
 from leaderboard.differences import Excusable
 from leaderboard.equivalence import Margins
 from leaderboard.frozen.kernel import sentinel_task
@@ -170,7 +170,7 @@ def joined(task: Task, parts: Sequence[Verdict]) -> Verdict:
             "task_digest": task.digest,
             "workloads": tuple(w for part in parts for w in part.workloads),
             "measurements": tuple(m for part in parts for m in part.measurements),
-            "environment": _environment([part.environment for part in parts]),
+            "environment": joint_environment([part.environment for part in parts]),
             "flags": tuple(sorted({flag for part in parts for flag in part.flags})),
         }
     )
@@ -188,16 +188,6 @@ def _chosen(task: Task, kept: frozenset[str] | None) -> Task:
     originals = {new: old for new, old in task.originals.items() if new in kept}
     workloads = tuple(w for w in task.workloads if w.uuid in kept)
     return task.model_copy(update={"workloads": workloads, "originals": originals})
-
-
-def _environment(parts: Sequence[Environment]) -> Environment:
-    """The last one's, with everything that disturbed any of them."""
-    return parts[-1].model_copy(
-        update={
-            "throttle_reasons": tuple(sorted({r for part in parts for r in part.throttle_reasons})),
-            "other_processes": max(part.other_processes for part in parts),
-        }
-    )
 
 
 def _protocol(snapshot: Snapshot, device: Chosen, settings: Settings, task: Task) -> Protocol:

@@ -1,7 +1,7 @@
 """Judges every known task's own reference: which problems run on this machine, how long each takes, why not.
 
-`python -m scripts.evaluate_references [--device cpu] [--protocol search] [--out lines.jsonl] [NAME ...]`; names
-are those of `kernelarc tasks`. One line a task; what was judged already in the file given by --out is left out.
+`python -m scripts.evaluate_references [--device cpu] [--protocol search] [--precision strict] [--out FILE] [NAME ...]`;
+names are those of `kernelarc tasks`. One line a task; what was judged already in the file given by --out is left out.
 """
 
 import argparse
@@ -17,11 +17,11 @@ from pipeline.settings import read_settings
 from tasks.catalogue import list_tasks
 
 
-def judged(name: str, device: str, protocol: str) -> dict[str, Any]:
+def judged(name: str, **chosen: str) -> dict[str, Any]:
     """Name, status, seconds, and one sentence where there is no verdict; no text of the problem."""
     began = time.monotonic()
     try:
-        settings = read_settings({"device": device, "protocol": protocol})
+        settings = read_settings(chosen)
         evaluation = evaluate(settings, name, None, Silent())
     except KeyboardInterrupt:
         raise
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--protocol", default="search")
+    parser.add_argument("--precision", default="tolerance")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     lines = given.out.read_text().splitlines() if given.out and given.out.exists() else []
@@ -54,7 +55,8 @@ def main() -> None:
     for name in given.names or [entry.name for entry in list_tasks()]:
         if name in done:
             continue
-        line = json.dumps(judged(name, given.device, given.protocol), ensure_ascii=False)
+        found = judged(name, device=given.device, protocol=given.protocol, precision=given.precision)
+        line = json.dumps(found, ensure_ascii=False)
         print(line, flush=True)
         if given.out:
             with given.out.open("a") as file:

@@ -48,6 +48,13 @@ class Document(Value):
         )
 
 
+def regular(path: Path) -> Path:
+    """`path`, about to be read. `OSError` for what exists and is no file: a pipe would be waited for."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file")
+    return path
+
+
 def read_text(path: Path) -> str:
     """The text of a regular UTF-8 file of at most `LARGEST_FILE` bytes; `TaskError` otherwise."""
     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from tasks.document import regular
 from tasks.errors import TaskError
 
 MEND = "write `key: value`, one a line"
@@ -16,11 +17,9 @@ def read_yaml(file: Path, mend: str = MEND) -> Any:
 
 
 def readable_text(file: Path) -> str:
-    """The text of a regular file; a pipe would be waited for."""
+    """The text of a regular file."""
     try:
-        if file.exists() and not file.is_file():
-            raise TaskError("cannot be read (it is no file)", file=file, mend="make it a readable text file")
-        return file.read_text(encoding="utf-8")
+        return regular(file).read_text(encoding="utf-8")
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise TaskError(f"cannot be read ({why})", file=file, mend="make it a readable text file") from None

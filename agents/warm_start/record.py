@@ -1,10 +1,10 @@
 """What one setting of a family took on one workload: a line of a landscape, or of a recorded verdict."""
 
-import errno
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from tasks.document import regular
 from tasks.errors import TaskError
 from tasks.value import Value
 
@@ -44,9 +44,7 @@ def read_records(paths: Iterable[Path]) -> tuple[Record, ...]:
 
 def _records_of(file: Path) -> list[Record]:
     try:
-        if file.exists() and not file.is_file():  # a pipe would be waited for
-            raise OSError(errno.EINVAL, "it is no file")
-        text = file.read_text(encoding="utf-8")
+        text = regular(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or "").lower() if isinstance(error, OSError) else "it is no UTF-8"
         raise TaskError(
