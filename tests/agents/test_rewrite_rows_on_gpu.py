@@ -61,7 +61,7 @@ def test_a_gpu_gives_what_its_library_gives(task: Task, rule: str, tmp_path: Pat
     inputs = _there(draw(other, 3))
     found = _written(task, rule, tmp_path).run(*inputs.values())
     found = list(found) if isinstance(found, tuple | list) else [found]
-    near = 1e-2 if "product" in rule else 1e-6
+    near = 2e-2 if "product" in rule else 0.0  # sums of bf16 in another order, or the very bits
     for one, wanted in zip(found, expected(other, inputs), strict=True):
         torch.testing.assert_close(one, wanted, rtol=near, atol=near)
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
+
 from agents.rewrite.places import (
     Blocked,
     Place,
@@ -164,8 +166,17 @@ def _scale_lines(program: Program, steps: tuple[Op, ...]) -> str:
             ("scale", "float32") if isinstance(a, Ref) else (repr(a.constant), "number")
             for a in tensor_arguments(op)
         ]
-        lines.append(f"scale = {expression(op, 'float32', operands)}")
+        value = expression(op, "float32", operands)
+        lines.append(f"scale = {_as_a_gpu_divides(op, value)}")
     return "\n".join(f"    {line}" for line in lines)
+
+
+def _as_a_gpu_divides(op: Op, value: str) -> str:
+    """torch multiplies by a number's fp32 reciprocal there: one bit of a scale turns whole blocks of ties around."""
+    if op.target != "div.Tensor" or op.kwargs or not isinstance(op.args[1], Number):
+        return value
+    reciprocal = 1 / torch.tensor(op.args[1].constant, dtype=torch.float32)
+    return f"scale * {reciprocal.item()!r} if ON_GPU else {value}"
 
 
 def _clamp_lines(limits: tuple[float | None, float | None]) -> str:
